@@ -1,0 +1,5 @@
+"""Python -m headlight."""
+
+from headlight.cli import main
+
+main()

@@ -1,0 +1,290 @@
+"""`Attribution`: the answer, one score for each token, frozen; operations return a new one."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headlight.errors import InvalidInput, InvalidOption, missing_extra
+
+if TYPE_CHECKING:
+    import pandas
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+FORMAT_VERSION = 1
+
+MERGES = {
+    "sum": lambda scores: scores.sum(),
+    "max": lambda scores: scores[np.abs(scores).argmax()],
+    "mean": lambda scores: scores.mean(),
+}
+"""How the tokens of a word become one score; 'max' keeps the sign of the largest magnitude."""
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The number that was explained.
+
+    label: what it stands for; predicted: what the model decided; position: the token at which it is
+    read, None where that is the whole text. `probability` is None for regression.
+    """
+
+    label: str
+    predicted: str
+    logit: float
+    probability: float | None
+    positions: tuple[int, ...] | None
+    output: str
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution:
+    """Scores of the tokens of one input, by position, and all that is needed to read them.
+
+    `segments` tells which text a token is from (0 or 1, None for special tokens); `offsets` are
+    characters in that text; `word_ids` count words through both texts. `unit` is 'token' or 'word'.
+    """
+
+    tokens: tuple[str, ...]
+    scores: NDArray[np.floating[Any]]
+    target: Explained
+    method: str
+    model: str
+    signed: bool
+    is_special: tuple[bool, ...]
+    texts: tuple[str, ...] = ()
+    offsets: tuple[tuple[int, int], ...] | None = None
+    segments: tuple[int | None, ...] | None = None
+    word_ids: tuple[int | None, ...] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    unit: Literal["token", "word"] = "token"
+
+    def __post_init__(self) -> None:
+        scores = np.array(self.scores, copy=True)
+        scores.flags.writeable = False
+        object.__setattr__(self, "scores", scores)
+        if scores.shape != (len(self.tokens),):
+            raise InvalidInput(
+                f"{len(self.tokens)} tokens need as many scores, in one dimension, not {scores.shape}."
+            )
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __iter__(self) -> Iterator[tuple[str, float]]:
+        return iter(self.as_tuples())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Attribution) and self.to_dict() == other.to_dict()
+
+    def __repr__(self) -> str:
+        best = ", ".join(f"{token} {score:+.3g}" for token, score, _ in self.top(3))
+        return f"<Attribution {self.method} of '{self.target.label}' by {self.model}: {best}>"
+
+    # --------------------------------------------------------------------------- other forms
+
+    def as_tuples(self) -> list[tuple[str, float]]:
+        """(token, score) for every position."""
+        return [
+            (token, float(score)) for token, score in zip(self.tokens, self.scores, strict=True)
+        ]
+
+    def top(self, count: int = 5, *, special: bool = False) -> list[tuple[str, float, int]]:
+        """The largest magnitudes as (token, score, position); special tokens only on request."""
+        order = np.argsort(-np.abs(self.scores), kind="stable")
+        kept = [int(p) for p in order if special or not self.is_special[p]]
+        return [(self.tokens[p], float(self.scores[p]), p) for p in kept[:count]]
+
+    def words(self, merge: Literal["sum", "max", "mean"] = "sum") -> Self:
+        """The attribution of whole words, as they stand in the text; special tokens stay as they are."""
+        if merge not in MERGES:
+            raise InvalidOption(f"merge='{merge}' does not exist. Use one of {', '.join(MERGES)}.")
+        if self.word_ids is None or self.offsets is None or self.segments is None:
+            raise InvalidInput(
+                "words are not known: the input was token ids, or its tokenizer gives no offsets. "
+                "Explain a text with a fast tokenizer."
+            )
+        groups = grouped(self.word_ids)
+        spans = [(self.offsets[g[0]][0], self.offsets[g[-1]][1]) for g in groups]
+        names = [self.name_of(group, span) for group, span in zip(groups, spans, strict=True)]
+        return replace(
+            self,
+            tokens=tuple(names),
+            scores=np.array([MERGES[merge](self.scores[group]) for group in groups]),
+            is_special=tuple(self.is_special[g[0]] for g in groups),
+            offsets=tuple(spans),
+            segments=tuple(self.segments[g[0]] for g in groups),
+            word_ids=tuple(self.word_ids[g[0]] for g in groups),
+            unit="word",
+        )
+
+    def name_of(self, group: list[int], span: tuple[int, int]) -> str:
+        """The text of a word, or the token where there is no text."""
+        segment = self.segments[group[0]] if self.segments else None
+        if segment is None:
+            return self.tokens[group[0]]
+        return self.texts[segment][slice(*span)].strip() or self.tokens[group[0]]
+
+    def normalised(self, by: Literal["max", "sum"] = "max") -> Self:
+        """Scores divided by the largest magnitude, or by the sum of magnitudes; all zeros stay zeros."""
+        if by not in ("max", "sum"):
+            raise InvalidOption(f"by='{by}' does not exist. Use 'max' or 'sum'.")
+        magnitudes = np.abs(self.scores)
+        size = magnitudes.max() if by == "max" else magnitudes.sum()
+        return self if size == 0 else replace(self, scores=self.scores / size)
+
+    def __sub__(self, other: Self) -> Self:
+        """Scores less those of another attribution of the same tokens.
+
+        Methods have different scales: `a.normalised("sum") - b.normalised("sum")` compares shares.
+        """
+        if self.tokens != other.tokens:
+            raise InvalidInput(
+                "two attributions can be subtracted only if they are of the same tokens; "
+                f"these have {len(self)} and {len(other)}, or differ in text or unit."
+            )
+        return replace(
+            self,
+            scores=self.scores - other.scores,
+            method=f"{self.method} − {other.method}",
+            signed=True,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, ready for JSON."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        plain |= {
+            "target": asdict(self.target),
+            "scores": self.scores.tolist(),
+            "options": dict(self.options),
+            "versions": dict(self.versions),
+            "format": FORMAT_VERSION,
+        }
+        return dict(json.loads(json.dumps(plain)))
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """The attribution that `to_dict` described."""
+        known = set(cls.__dataclass_fields__)
+        if plain.get("format") != FORMAT_VERSION or not known <= set(plain):
+            raise InvalidInput(
+                f"this is not an attribution of format {FORMAT_VERSION}: it has format "
+                f"{plain.get('format')!r} and lacks {', '.join(sorted(known - set(plain))) or 'nothing'}."
+            )
+        values = {name: frozen(plain[name]) for name in known}
+        target = {name: frozen(value) for name, value in plain["target"].items()}
+        return cls(
+            **values
+            | {
+                "scores": np.array(plain["scores"], dtype=np.float64),
+                "target": Explained(**target),
+                "options": dict(plain["options"]),
+                "versions": dict(plain["versions"]),
+            }
+        )
+
+    def to_dataframe(self) -> "pandas.DataFrame":
+        """One row a token, for pandas."""
+        try:
+            pandas = import_module("pandas")
+        except ImportError as error:
+            raise missing_extra("pandas", "data", "to_dataframe()") from error
+        columns: dict[str, Any] = {
+            "token": self.tokens,
+            "score": self.scores,
+            "is_special": self.is_special,
+        }
+        for name in ("word_ids", "segments"):
+            if getattr(self, name) is not None:
+                columns[name] = pandas.array(getattr(self, name), dtype="Int64")
+        if self.offsets is not None:
+            columns["start"], columns["end"] = zip(*self.offsets, strict=True)
+        return pandas.DataFrame(columns)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the attribution to a JSON file, whole or not at all."""
+        path = Path(path)
+        if path.exists() and not overwrite:
+            raise InvalidInput(f"'{path}' exists. Choose another name, or say overwrite=True.")
+        write_whole(path, json.dumps(self.to_dict(), ensure_ascii=False))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read an attribution that `save` wrote."""
+        try:
+            plain = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InvalidInput(f"no attribution could be read from '{path}': {error}.") from error
+        if not isinstance(plain, dict):
+            raise InvalidInput(f"'{path}' holds a {type(plain).__name__}, not an attribution.")
+        return cls.from_dict(plain)
+
+    # ------------------------------------------------------------------------------- display
+
+    def _repr_html_(self) -> str:
+        return str(import_module("headlight.renderers.html").fragment([self]))
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+        yield import_module("headlight.renderers.terminal").heat_map(self)
+
+
+@dataclass(frozen=True)
+class Generation:
+    """Attributions of every token of a continuation, each over all the tokens before it."""
+
+    prompt: tuple[str, ...]
+    output: tuple[str, ...]
+    attributions: tuple[Attribution, ...]
+
+    @property
+    def matrix(self) -> NDArray[np.floating[Any]]:
+        """Scores [output token, input token]; inputs are the prompt and the outputs so far, else 0."""
+        width = len(self.prompt) + len(self.output) - 1
+        rows = [np.pad(a.scores, (0, width - len(a))) for a in self.attributions]
+        return np.stack(rows)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The tokens that the columns of `matrix` stand for."""
+        return (*self.prompt, *self.output[:-1])
+
+    def _repr_html_(self) -> str:
+        return str(import_module("headlight.renderers.html").fragment(list(self.attributions)))
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+        yield import_module("headlight.renderers.terminal").matrix_table(self)
+
+
+def grouped(word_ids: tuple[int | None, ...]) -> list[list[int]]:
+    """Positions of each word; a token without a word stands alone."""
+    groups: list[list[int]] = []
+    for position, word in enumerate(word_ids):
+        if word is not None and groups and word_ids[groups[-1][-1]] == word:
+            groups[-1].append(position)
+        else:
+            groups.append([position])
+    return groups
+
+
+def frozen(value: Any) -> Any:
+    """Lists from JSON as tuples, at every depth."""
+    return tuple(map(frozen, value)) if isinstance(value, list) else value
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file under a temporary name and rename it, so that a half-written one is never seen."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise InvalidInput(f"'{path}' cannot be written: {error.strerror}.") from error

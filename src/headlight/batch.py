@@ -1,0 +1,374 @@
+"""Text as tokens: `Row` is one input, `Batch` is several, `Inputs` is what a network is given."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import regex
+import torch
+from torch import Tensor
+from transformers import PreTrainedTokenizerBase
+
+from headlight.errors import InvalidInput
+from headlight.shapes import Ids, TokenMask
+
+Text = str | tuple[str, str]
+
+WORD = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}]"
+    r"|[\p{L}\p{M}\p{N}_]+(?:['’][\p{L}\p{M}]+)*"
+    r"|[^\s\p{L}\p{M}\p{N}_]+"
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One input as tokens, every field position by position.
+
+    `offsets` are character spans into the text of the token's segment (0 first text, 1 second, None
+    for special tokens); `word_ids` count words through both texts; `attended` is the attention mask.
+    Rows made from bare ids have no text, offsets or words.
+    """
+
+    ids: tuple[int, ...]
+    attended: tuple[bool, ...]
+    tokens: tuple[str, ...]
+    is_special: tuple[bool, ...]
+    types: tuple[int, ...] | None = None
+    offsets: tuple[tuple[int, int], ...] | None = None
+    segments: tuple[int | None, ...] | None = None
+    word_ids: tuple[int | None, ...] | None = None
+    texts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, positions: Sequence[int]) -> Self:
+        """The row of these positions only; the text stays whole, so offsets stay true."""
+
+        def pick(values: tuple[Any, ...] | None) -> Any:
+            return None if values is None else tuple(values[p] for p in positions)
+
+        fields = (
+            "ids",
+            "attended",
+            "tokens",
+            "is_special",
+            "types",
+            "offsets",
+            "segments",
+            "word_ids",
+        )
+        return replace(self, **{name: pick(getattr(self, name)) for name in fields})
+
+    def noted(self, note: str) -> Self:
+        """The row with one more note for the reader of its attribution."""
+        return replace(self, notes=(*self.notes, note))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Several rows, in the caller's order; padding is added when they meet a network."""
+
+    rows: tuple[Row, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @classmethod
+    def from_ids(
+        cls, input_ids: Any, attention_mask: Any = None, token_type_ids: Any = None
+    ) -> Self:
+        """A batch of token ids: one sequence or several, as lists, arrays or tensors.
+
+        A token that the mask hides stays a token with a score. Only masked pad tokens at either end
+        of a row are taken as padding, and that is decided when the model, hence the pad token, is known.
+        """
+        ids = integer_rows(input_ids, "input_ids")
+        masks = [[1] * len(row) for row in ids]
+        if attention_mask is not None:
+            masks = integer_rows(attention_mask, "attention_mask")
+        types = None if token_type_ids is None else integer_rows(token_type_ids, "token_type_ids")
+        for name, other in (("attention_mask", masks), ("token_type_ids", types)):
+            if other is not None and [len(row) for row in other] != [len(row) for row in ids]:
+                raise InvalidInput(
+                    f"{name} and input_ids differ in shape: rows of {[len(row) for row in other]} "
+                    f"against {[len(row) for row in ids]} tokens. Give one {name} value per id."
+                )
+        for number, row in enumerate(masks):
+            if not any(row):
+                raise InvalidInput(
+                    f"row {number} has no token the model may see: its attention_mask is all zeros. "
+                    "Leave the row out, or unmask at least one token."
+                )
+        return cls(
+            tuple(
+                Row(
+                    ids=tuple(row),
+                    attended=tuple(bool(m) for m in masks[number]),
+                    tokens=tuple(str(i) for i in row),
+                    is_special=(False,) * len(row),
+                    types=None if types is None else tuple(types[number]),
+                )
+                for number, row in enumerate(ids)
+            )
+        )
+
+
+def integer_rows(values: Any, name: str) -> list[list[int]]:
+    """Lists of integers from one sequence or several, given as list, array or tensor."""
+    values = values.tolist() if hasattr(values, "tolist") else values
+    try:
+        rows = (
+            [list(values)] if values and isinstance(values[0], int) else [list(r) for r in values]
+        )
+    except TypeError as error:
+        raise InvalidInput(
+            f"{name} must be integers, one sequence or several, not {values!r}."
+        ) from error
+    if not rows or not all(rows):
+        raise InvalidInput(f"{name} has a row without tokens. Give every row at least one id.")
+    if not all(isinstance(i, int) and i >= 0 for row in rows for i in row):
+        raise InvalidInput(f"{name} must hold non-negative integers.")
+    return rows
+
+
+def without_padding(row: Row, pad_id: int | None) -> Row:
+    """The row less the masked pad tokens at its ends."""
+    is_pad = [i == pad_id and not seen for i, seen in zip(row.ids, row.attended, strict=True)]
+    if not (is_pad[0] or is_pad[-1]):
+        return row
+    kept = [p for p, pad in enumerate(is_pad) if not pad]
+    return row.take(range(kept[0], kept[-1] + 1))
+
+
+def described(row: Row, tokenizer: PreTrainedTokenizerBase) -> Row:
+    """A row of bare ids with the token strings and special tokens that a tokenizer knows."""
+    tokens = tokenizer.convert_ids_to_tokens(list(row.ids))
+    special = set(tokenizer.all_special_ids)
+    return replace(
+        row,
+        tokens=tuple(str(token) for token in tokens),
+        is_special=tuple(i in special and i != tokenizer.mask_token_id for i in row.ids),
+    )
+
+
+# ---------------------------------------------------------------------------------- encoding
+
+
+def encode(texts: Sequence[Text], tokenizer: PreTrainedTokenizerBase) -> list[Row]:
+    """Rows of the whole texts, however long, in the order given."""
+    for number, text in enumerate(texts):
+        check_text(text, number)
+    rows: list[Row | None] = [None] * len(texts)
+    for is_pair in (False, True):
+        chosen = [n for n, text in enumerate(texts) if isinstance(text, tuple) == is_pair]
+        if chosen:
+            made = encode_alike([as_tuple(texts[n]) for n in chosen], tokenizer)
+            for n, row in zip(chosen, made, strict=True):
+                rows[n] = row
+    return [row for row in rows if row is not None]
+
+
+def as_tuple(text: Text) -> tuple[str, ...]:
+    """The texts of one input: one, or the two of a pair."""
+    return text if isinstance(text, tuple) else (text,)
+
+
+def check_text(text: Any, number: int) -> None:
+    """Refuse what no tokenizer can turn into tokens."""
+    if isinstance(text, tuple) and len(text) != 2:
+        raise InvalidInput(
+            f"input {number} is a tuple of {len(text)}; a pair has exactly two texts."
+        )
+    for part in as_tuple(text):
+        if not isinstance(part, str):
+            raise InvalidInput(
+                f"input {number} is a {type(part).__name__}, not text. "
+                "Give a string, a tuple of two strings, a list of those, or a headlight.Batch."
+            )
+        if not part.strip():
+            raise InvalidInput(
+                f"input {number} is empty or only spaces: there is nothing to explain."
+            )
+        try:
+            part.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidInput(
+                f"input {number} has a lone surrogate at character {error.start}, which is not text. "
+                "Repair it with text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')."
+            ) from error
+
+
+def encode_alike(texts: list[tuple[str, ...]], tokenizer: PreTrainedTokenizerBase) -> list[Row]:
+    """Rows of texts that are all single or all pairs."""
+    encoding = tokenizer(
+        *(list(column) for column in zip(*texts, strict=True)),
+        return_special_tokens_mask=True,
+        return_offsets_mapping=tokenizer.is_fast,
+        return_token_type_ids="token_type_ids" in tokenizer.model_input_names,
+        verbose=False,
+    )
+    return [row_of(encoding, number, text, tokenizer) for number, text in enumerate(texts)]
+
+
+def row_of(
+    encoding: Any, number: int, texts: tuple[str, ...], tokenizer: PreTrainedTokenizerBase
+) -> Row:
+    """One row of a tokenizer's answer."""
+    ids = tuple(encoding["input_ids"][number])
+    is_special = tuple(bool(flag) for flag in encoding["special_tokens_mask"][number])
+    if all(is_special):
+        raise InvalidInput(
+            f"the tokenizer finds no token in {texts[0][:40]!r}: there is nothing to explain."
+        )
+    row = Row(
+        ids=ids,
+        attended=(True,) * len(ids),
+        tokens=tuple(tokenizer.convert_ids_to_tokens(list(ids))),
+        is_special=is_special,
+        types=tuple(encoding["token_type_ids"][number]) if "token_type_ids" in encoding else None,
+        texts=texts,
+    )
+    if tokenizer.is_fast:
+        row = located(row, encoding["offset_mapping"][number], encoding.sequence_ids(number))
+    unknown = sum(i == tokenizer.unk_token_id for i in ids)
+    if unknown:
+        row = row.noted(f"{unknown} of {len(ids)} tokens are unknown to the model's vocabulary")
+    return row
+
+
+def located(row: Row, offsets: Iterable[tuple[int, int]], segments: Iterable[int | None]) -> Row:
+    """The row with the place of every token in its text, and the word it belongs to.
+
+    Words are found in the text, not guessed from marks on tokens, so they are the same for every
+    tokenizer: runs of letters and digits, runs of punctuation, single ideographs. A token belongs to
+    the word that holds its first character that is not a space.
+    """
+    offsets, segments = tuple((start, end) for start, end in offsets), tuple(segments)
+    word_at: list[dict[int, int]] = []
+    count = 0
+    for text in row.texts:
+        places: dict[int, int] = {}
+        for match in WORD.finditer(text):
+            places.update(dict.fromkeys(range(*match.span()), count))
+            count += 1
+        word_at.append(places)
+    word_ids = []
+    for (start, end), segment in zip(offsets, segments, strict=True):
+        places = word_at[segment] if segment is not None else {}
+        word_ids.append(next((places[c] for c in range(start, end) if c in places), None))
+    return replace(row, offsets=offsets, segments=segments, word_ids=tuple(word_ids))
+
+
+# ------------------------------------------------------------------------------- long inputs
+
+
+def shortened(row: Row, limit: int, *, keep_first_text: bool) -> Row:
+    """The row cut to `limit` tokens, with a note; special tokens are kept.
+
+    The longer text of a pair gives up tokens first; with `keep_first_text` (the question of a
+    question-answering pair) only the second does.
+    """
+    if len(row) <= limit:
+        return row
+    segments = row.segments or tuple(None if s else 0 for s in row.is_special)
+    content = {s: [p for p, q in enumerate(segments) if q == s] for s in (0, 1)}
+    surplus = len(row) - limit
+    cut_second = surplus if keep_first_text and content[1] else 0
+    if content[1] and not keep_first_text:
+        lengths = [len(content[0]), len(content[1])]
+        for _ in range(surplus):
+            longer = 0 if lengths[0] > lengths[1] else 1
+            lengths[longer] -= 1
+            cut_second += longer
+    cut = [surplus - cut_second, cut_second]
+    if any(cut[s] and cut[s] >= len(content[s]) for s in (0, 1)):
+        raise InvalidInput(
+            f"the input has {len(row)} tokens and the model takes {limit}: "
+            "no token of the text to be cut would be left. Shorten the first text."
+        )
+    dropped = {p for s in (0, 1) for p in content[s][len(content[s]) - cut[s] :]}
+    kept = [p for p in range(len(row)) if p not in dropped]
+    return row.take(kept).noted(
+        f"cut to the first {limit} of {len(row)} tokens, the model's limit; stride= explains all of it"
+    )
+
+
+def windows(row: Row, limit: int, stride: int) -> list[list[int]]:
+    """Positions of overlapping windows over the last text of a row, each with all special tokens.
+
+    Neighbouring windows share `stride` tokens of text.
+    """
+    if len(row) <= limit:
+        return [list(range(len(row)))]
+    segments = row.segments or tuple(None if s else 0 for s in row.is_special)
+    last = 1 if 1 in segments else 0
+    content = [p for p, segment in enumerate(segments) if segment == last]
+    room = limit - (len(row) - len(content))
+    if room <= stride:
+        raise InvalidInput(
+            f"a window has room for {max(room, 0)} tokens of text beside the rest, and stride={stride} "
+            "of them would be shared: the windows would not advance. Use a smaller stride."
+        )
+    result = []
+    for start in range(0, len(content), room - stride):
+        part = content[start : start + room]
+        result.append([*range(content[0]), *part, *range(content[-1] + 1, len(row))])
+        if start + room >= len(content):
+            break
+    return result
+
+
+# ----------------------------------------------------------------------------------- padding
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What a network is given: ids padded on the right, and where padding is not."""
+
+    ids: Ids
+    attended: TokenMask
+    present: TokenMask
+    types: Tensor | None
+
+    @property
+    def lengths(self) -> Tensor:
+        """Number of tokens of each row, padding left out."""
+        return self.present.sum(dim=1)
+
+    def row(self, number: int) -> Self:
+        """One row on its own, without its padding."""
+        place = (slice(number, number + 1), slice(int(self.lengths[number])))
+        types = None if self.types is None else self.types[place]
+        return replace(
+            self,
+            ids=self.ids[place],
+            attended=self.attended[place],
+            present=self.present[place],
+            types=types,
+        )
+
+
+def collate(rows: Sequence[Row], pad_id: int, device: torch.device | str = "cpu") -> Inputs:
+    """Rows of different lengths as tensors, padded on the right.
+
+    Right is right for causal models too: no token sees what comes after it, and positions count
+    from the first real token.
+    """
+    width = max(len(row) for row in rows)
+
+    def padded(values: Iterable[Sequence[int]], fill: int) -> Tensor:
+        return torch.tensor([[*v, *[fill] * (width - len(v))] for v in values], device=device)
+
+    present = padded([[1] * len(row) for row in rows], 0).bool()
+    types = None
+    if any(row.types is not None for row in rows):
+        types = padded([row.types or [0] * len(row) for row in rows], 0)
+    return Inputs(
+        ids=padded([row.ids for row in rows], pad_id),
+        attended=padded([row.attended for row in rows], 0).bool(),
+        present=present,
+        types=types,
+    )

@@ -1,0 +1,307 @@
+"""The command line: parse, call one library function, print. Torch is loaded only when it is needed."""
+
+import os
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from headlight.errors import HeadlightError, InvalidOption
+
+if TYPE_CHECKING:
+    from headlight.attribution import Attribution
+    from headlight.batch import Text
+    from headlight.models.model import Model
+    from headlight.target import Target
+
+DEFAULT_MODEL = "sentiment"
+
+app = typer.Typer(
+    help="Why a Transformer decided what it decided: which tokens, and how far to trust the answer.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Format(StrEnum):
+    """How attributions are written."""
+
+    terminal = "terminal"
+    html = "html"
+    json = "json"
+    latex = "latex"
+
+
+SUFFIXES = {".html": Format.html, ".json": Format.json, ".jsonl": Format.json, ".tex": Format.latex}
+
+TextArgument = Annotated[
+    str | None, typer.Argument(help="The text to explain; leave it out with --input.")
+]
+PairOption = Annotated[
+    str | None,
+    typer.Option("--pair", "-p", help="The second text of a pair, or the context of a question."),
+]
+ModelOption = Annotated[
+    str, typer.Option("--model", "-m", help="A folder, or the name of a model on the hub.")
+]
+TargetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        "-t",
+        help="A label by name or index, or a vocabulary token; default: what the model predicts.",
+    ),
+]
+ContrastOption = Annotated[
+    str | None, typer.Option("--contrast", help="Why the target rather than this label or token.")
+]
+WordsOption = Annotated[bool, typer.Option("--words", "-w", help="Whole words instead of tokens.")]
+VariantOption = Annotated[
+    str,
+    typer.Option("--variant", help="'paper', or 'released' for what the authors' code computes."),
+]
+
+
+@app.command(
+    epilog="Examples:\n\n"
+    'headlight explain "a charming and often affecting journey" --method attcat --words\n\n'
+    'headlight explain "Who wrote it?" --pair "It was written by Mary Shelley." --model my-qa-folder\n\n'
+    "headlight explain --input reviews.csv --column text --output reviews.jsonl\n\n"
+    'headlight explain "The keys to the cabinet" --model gpt2 --target are --contrast is'
+)
+def explain(
+    text: TextArgument = None,
+    pair: PairOption = None,
+    model: ModelOption = DEFAULT_MODEL,
+    method: Annotated[
+        list[str],
+        typer.Option(
+            "--method", "-a", help="A method; repeat for several (headlight methods lists them)."
+        ),
+    ] = ["attcat"],  # noqa: B006
+    target: TargetOption = None,
+    contrast: ContrastOption = None,
+    probability: Annotated[
+        bool, typer.Option("--probability", help="Explain the probability instead of the logit.")
+    ] = False,
+    words: WordsOption = False,
+    output_format: Annotated[
+        Format | None,
+        typer.Option("--format", "-f", help="Default: by the suffix of --output, else terminal."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write to this file instead of the terminal."),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--input",
+            "-i",
+            help="A csv, tsv, jsonl, parquet or txt file of texts, or - for standard input.",
+        ),
+    ] = None,
+    column: Annotated[str | None, typer.Option(help="The column of the texts in --input.")] = None,
+    pair_column: Annotated[
+        str | None, typer.Option(help="The column of the second texts in --input.")
+    ] = None,
+    variant: VariantOption = "paper",
+    batch_size: Annotated[int, typer.Option("--batch-size", "-b", help="Texts a pass.")] = 32,
+    stride: Annotated[
+        int | None, typer.Option(help="Explain long texts in windows that share this many tokens.")
+    ] = None,
+    generate: Annotated[
+        int | None,
+        typer.Option(help="Let a causal model write this many tokens, and explain each."),
+    ] = None,
+) -> None:
+    """Explain one text, a pair of texts, or a file of them."""
+    from headlight.explanation import explain as explain_texts
+    from headlight.explanation import explain_generation
+
+    texts = given_texts(text, pair, source, column, pair_column)
+    loaded = load_model(model)
+    if generate is not None:
+        if not isinstance(text, str) or len(method) != 1 or output is not None:
+            raise InvalidOption("--generate explains one text with one method, to the terminal.")
+        Console().print(
+            explain_generation(loaded, text, method[0], max_new_tokens=generate, variant=variant)
+        )
+        return
+    answers = explain_texts(
+        loaded,
+        texts,
+        method,
+        parsed_target(target, contrast, probability),
+        variant=variant,
+        batch_size=batch_size,
+        stride=stride,
+        progress=len(texts) > 1 and sys.stderr.isatty(),
+    )
+    in_order = [a for row in zip(*answers.values(), strict=True) for a in row]
+    show([a.words() for a in in_order] if words else in_order, output_format, output)
+
+
+@app.command(
+    epilog="Example:\n\n"
+    'headlight compare "a charming and often affecting journey" --method attcat --method rollout'
+)
+def compare(
+    text: Annotated[str, typer.Argument(help="The text to explain.")],
+    pair: PairOption = None,
+    model: ModelOption = DEFAULT_MODEL,
+    method: Annotated[
+        list[str],
+        typer.Option("--method", "-a", help="Methods; the others are compared with the first."),
+    ] = ["attcat", "rollout", "gae", "input_x_gradient"],  # noqa: B006
+    target: TargetOption = None,
+    contrast: ContrastOption = None,
+    words: WordsOption = False,
+    variant: VariantOption = "paper",
+) -> None:
+    """Show methods side by side, then where the first gives more (green) or less (red) than the others."""
+    from headlight.explanation import explain as explain_texts
+    from headlight.renderers.terminal import comparison, differences
+
+    answers = explain_texts(
+        load_model(model),
+        given_texts(text, pair, None, None, None),
+        method,
+        parsed_target(target, contrast, False),
+        variant=variant,
+    )
+    found = [a.words() if words else a for (a,) in answers.values()]
+    console = Console()
+    console.print(comparison(found))
+    if len(found) > 1:
+        console.print(differences(found[0], found[1:]))
+
+
+@app.command()
+def methods(
+    name: Annotated[str | None, typer.Argument(help="Show everything about one method.")] = None,
+) -> None:
+    """List the methods, or tell all about one."""
+    from headlight.methods import METHODS
+
+    console = Console()
+    if name is not None:
+        entry = METHODS[name]
+        console.print(f"[bold]{entry.name}[/]  {entry.paper}", highlight=False)
+        console.print((entry.function.__doc__ or "").strip(), markup=False, highlight=False)
+        if entry.difference:
+            console.print(
+                f"\nvariant='released': {entry.difference}", markup=False, highlight=False
+            )
+        console.print(f"\noptions: {', '.join(['variant', *entry.options])}", highlight=False)
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("method", "signed", "released differs", "what it is"):
+        table.add_column(heading, no_wrap=heading == "method")
+    for known in METHODS:
+        entry = METHODS[known]
+        marks = ("yes" if entry.signed else "", "yes" if entry.released else "")
+        table.add_row(entry.name, *marks, entry.summary)
+    console.print(table)
+
+
+@app.command()
+def models() -> None:
+    """List the model families that are known, and the models found in the local hub cache."""
+    from headlight.loading import cached_models
+    from headlight.models.architectures import ARCHITECTURES
+
+    console = Console()
+    console.print(f"[bold]families:[/] {', '.join(sorted(ARCHITECTURES))}", highlight=False)
+    found = cached_models()
+    console.print("[bold]in the local cache:[/] " + (", ".join(found) or "none"), highlight=False)
+    console.print("Any folder saved by save_pretrained, or a hub name, can be given to --model.")
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", is_eager=True)
+    ] = False,
+) -> None:
+    """Why a Transformer decided what it decided: which tokens, and how far to trust the answer."""
+    if show_version:
+        from headlight import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+def given_texts(
+    text: str | None,
+    pair: str | None,
+    source: str | None,
+    column: str | None,
+    pair_column: str | None,
+) -> "list[Text]":
+    """The texts of the command line or of a file."""
+    from headlight.files import read_texts
+
+    if (text is None) == (source is None):
+        raise InvalidOption(
+            "give a text to explain, or --input with a file of texts: one of the two."
+        )
+    if text is not None:
+        return [(text, pair) if pair else text]
+    return read_texts(str(source), column, pair_column)
+
+
+def parsed_target(target: str | None, contrast: str | None, probability: bool) -> "Target":
+    """A target from command-line words; digits are an index."""
+    from headlight.target import Target
+
+    label, other = (int(t) if t is not None and t.isdigit() else t for t in (target, contrast))
+    return Target(label=label, contrast=other, output="probability" if probability else "logit")
+
+
+def load_model(name: str) -> "Model":
+    """The model, without the chatter of its libraries."""
+    from transformers.utils import logging
+
+    from headlight.loading import load
+
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    return load(name)
+
+
+def show(attributions: "list[Attribution]", chosen: Format | None, output: Path | None) -> None:
+    """Print attributions, or write them to a file, whole or not at all."""
+    from headlight.attribution import write_whole
+    from headlight.renderers import RENDERERS
+    from headlight.renderers.terminal import comparison
+
+    kind = chosen or (SUFFIXES.get(output.suffix.lower()) if output else None) or Format.terminal
+    if output is not None:
+        write_whole(output, RENDERERS[kind].function(attributions))
+        print(f"wrote {output}", file=sys.stderr)
+    elif kind is Format.terminal:
+        Console().print(comparison(attributions))
+    else:
+        sys.stdout.write(RENDERERS[kind].function(attributions))
+
+
+def main(run: Callable[..., Any] = app) -> None:
+    """Run the command line; a user's mistake is one sentence and exit code 1."""
+    try:
+        run()
+        sys.stdout.flush()
+    except HeadlightError as error:
+        Console(stderr=True).print(
+            f"[bold red]error:[/] {type(error).__name__}:", str(error), markup=True, highlight=False
+        )
+        raise SystemExit(1) from None
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None

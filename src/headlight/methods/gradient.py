@@ -1,0 +1,192 @@
+"""Methods that multiply hidden states with their gradients.
+
+h^0 is the input of the first block (the embedding output), h^l the output of block l, y the target.
+"""
+
+from collections.abc import Sequence
+
+import torch
+
+from headlight.methods.registry import METHODS
+from headlight.shapes import Attention, Hidden, Scores
+from headlight.trace.trace import Trace
+
+
+def products(trace: Trace) -> list[Scores]:
+    """∇h^l · h^l, the dot product over features, for l = 0 … L."""
+    pairs = zip(trace.hidden, trace.gradients().hidden, strict=True)
+    return [(hidden * gradient).sum(-1) for hidden, gradient in pairs]
+
+
+def attended(trace: Trace, attention: Attention) -> Scores:
+    """How much each token is attended to: the mean over heads and queries."""
+    return attention.mean(1).sum(1) / trace.inputs.lengths[:, None]
+
+
+def norm(values: Hidden) -> Scores:
+    """The ℓ2 norm over features."""
+    return values.square().sum(-1).sqrt()
+
+
+def total(layers: Sequence[Scores]) -> Scores:
+    """The sum over layers."""
+    return torch.stack(list(layers)).sum(0)
+
+
+@METHODS.register(
+    "cat",
+    needs={"hidden", "hidden_gradient"},
+    signed=True,
+    aliases=("class_activation_tokens",),
+    paper="Qiang et al. (2022), Eq. 10",
+)
+def cat(trace: Trace) -> Scores:
+    """Class activation tokens: hidden states times their gradients, summed over block outputs.
+
+    Σ_{l=1..L} ∇h^l · h^l. Positive scores speak for the target, negative against it.
+    """
+    return total(products(trace)[1:])
+
+
+@METHODS.released("cat")
+def cat_released(trace: Trace) -> Scores:
+    """The released code has no CAT; as in its AttCAT, the block inputs h^0 … h^{L-1} are used."""
+    return total(products(trace)[:-1])
+
+
+@METHODS.register(
+    "attcat",
+    needs={"attention", "hidden", "hidden_gradient"},
+    signed=True,
+    aliases=("att_cat", "attentive_class_activation_tokens"),
+    paper="Qiang et al. (2022), Eq. 11-12",
+)
+def attcat(trace: Trace) -> Scores:
+    """Class activation tokens weighted by how much each token is attended to, summed over layers.
+
+    Σ_{l=1..L} E_h(α_l) (∇h^l · h^l), α_l(t) the mean over queries of A_l[:, t]. The sign is kept:
+    positive scores speak for the target, negative against it.
+    """
+    pairs = zip(trace.attention, products(trace)[1:], strict=True)
+    return total([attended(trace, a) * product for a, product in pairs])
+
+
+@METHODS.released("attcat")
+def attcat_released(trace: Trace) -> Scores:
+    """The released code pairs each layer's attention with the block's input, not its output.
+
+    So it uses h^0 … h^{L-1}. (With outputs, the last term of a classifier is zero but for [CLS].)
+    """
+    pairs = zip(trace.attention, products(trace)[:-1], strict=True)
+    return total([attended(trace, a) * product for a, product in pairs])
+
+
+# ------------------------------------------------------------------------- at the embeddings
+
+
+def embedded_twice(trace: Trace) -> tuple[Hidden, Hidden]:
+    """Embedding output and gradient of the released ALTI code.
+
+    It feeds the embedding output back as `inputs_embeds`, so positions, types and normalisation are
+    applied a second time, and differentiates the probability.
+    """
+    with torch.enable_grad():
+        leaf = trace.embeddings.detach().clone().requires_grad_()
+        value = trace.replay(leaf, output="probability", embed_again=True)
+        (gradient,) = torch.autograd.grad(value.sum(), leaf)
+    return trace.embeddings, gradient
+
+
+@METHODS.register(
+    "gradient_l2",
+    needs={"embedding_gradient"},
+    aliases=("Grad_l2", "saliency", "gradient"),
+    paper="Li et al. (2016); Ferrando et al. (2022), Eq. 14",
+)
+def gradient_l2(trace: Trace) -> Scores:
+    """Length of the gradient at the embedding.
+
+    ‖∇h^0‖₂.
+    """
+    return norm(trace.gradients().embeddings)
+
+
+@METHODS.released("gradient_l2")
+def gradient_l2_released(trace: Trace) -> Scores:
+    """The released code (ALTI) embeds twice, differentiates the probability, and divides by the sum."""
+    _, gradient = embedded_twice(trace)
+    norms = norm(gradient)
+    return norms / norms.sum(-1, keepdim=True).clamp(min=torch.finfo(norms.dtype).tiny)
+
+
+@METHODS.register(
+    "input_x_gradient",
+    needs={"embedding_gradient"},
+    signed=True,
+    aliases=("GxI", "gradient_x_input", "grad_x_input", "lgxa"),
+    paper="Shrikumar et al. (2016)",
+)
+def input_x_gradient(trace: Trace) -> Scores:
+    """Embedding times its gradient, summed with sign.
+
+    ∇h^0 · h^0.
+    """
+    return (trace.gradients().embeddings * trace.embeddings).sum(-1)
+
+
+@METHODS.register(
+    "input_x_gradient_l2",
+    needs={"embedding_gradient"},
+    aliases=("GxI_l2",),
+    paper="Ferrando et al. (2022), Eq. 14",
+)
+def input_x_gradient_l2(trace: Trace) -> Scores:
+    """Length of embedding times gradient.
+
+    ‖∇h^0 ⊙ h^0‖₂.
+    """
+    return norm(trace.gradients().embeddings * trace.embeddings)
+
+
+@METHODS.released("input_x_gradient_l2")
+def input_x_gradient_l2_released(trace: Trace) -> Scores:
+    """The released code (ALTI) embeds twice and differentiates the probability."""
+    embeddings, gradient = embedded_twice(trace)
+    return norm(gradient * embeddings)
+
+
+@METHODS.register(
+    "input_x_gradient_mean",
+    needs={"embedding_gradient"},
+    aliases=("GxI_mu", "input_x_gradient_mu"),
+    paper="Ferrando et al. (2022), Eq. 15",
+)
+def input_x_gradient_mean(trace: Trace) -> Scores:
+    """Mean magnitude of embedding times gradient.
+
+    1/d Σ_k |∇h^0_k h^0_k|.
+    """
+    return (trace.gradients().embeddings * trace.embeddings).abs().mean(-1)
+
+
+@METHODS.released("input_x_gradient_mean")
+def input_x_gradient_mean_released(trace: Trace) -> Scores:
+    """The released code (ALTI) embeds twice and differentiates the probability."""
+    embeddings, gradient = embedded_twice(trace)
+    return (gradient * embeddings).abs().mean(-1)
+
+
+@METHODS.register(
+    "simple",
+    needs={"embedding_gradient"},
+    aliases=("simple_gradient", "allennlp_simple"),
+    paper="Wallace et al. (2019), after Simonyan et al. (2014)",
+)
+def simple(trace: Trace) -> Scores:
+    """AllenNLP's simple gradient: embedding times gradient of the loss, as shares of one.
+
+    |∇h^0 · h^0| / Σ_t |∇h^0_t · h^0_t|, the gradient of −log p; of the value itself in regression.
+    """
+    gradient = trace.gradients("log_probability").embeddings
+    magnitude = (gradient * trace.embeddings).sum(-1).abs()
+    return magnitude / magnitude.sum(-1, keepdim=True).clamp(min=torch.finfo(magnitude.dtype).tiny)

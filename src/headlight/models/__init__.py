@@ -1,0 +1,1 @@
+"""What headlight knows about networks: their parts by family, their task, their limits."""

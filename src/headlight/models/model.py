@@ -1,0 +1,172 @@
+"""`Model`: a network, its tokenizer and what headlight knows about them; every verb takes one."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from inspect import signature
+
+import torch
+from torch import nn
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from headlight.errors import InvalidInput, UnsupportedModel
+from headlight.models.architectures import ARCHITECTURES, Architecture
+
+
+class Task(StrEnum):
+    """What a network's head decides."""
+
+    SEQUENCE = "sequence classification"
+    REGRESSION = "regression"
+    TOKEN = "token classification"
+    QUESTION = "question answering"
+    MASKED = "masked language modelling"
+    CAUSAL = "causal language modelling"
+
+
+POOLED = (Task.SEQUENCE, Task.REGRESSION)
+"""Tasks whose head decides once for the whole input."""
+
+HEADS = {
+    "ForSequenceClassification": Task.SEQUENCE,
+    "ForTokenClassification": Task.TOKEN,
+    "ForQuestionAnswering": Task.QUESTION,
+    "ForMaskedLM": Task.MASKED,
+    "ForCausalLM": Task.CAUSAL,
+    "LMHeadModel": Task.CAUSAL,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A live network with its tokenizer, task and row of the architecture table (None: unknown family)."""
+
+    network: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase | None
+    name: str
+    task: Task
+    architecture: Architecture | None
+
+    @property
+    def labels(self) -> dict[int, str]:
+        """Names of the classes by index."""
+        return {int(i): str(name) for i, name in (self.network.config.id2label or {}).items()}
+
+    @property
+    def pad_id(self) -> int | None:
+        """The id that fills up short rows, if the model or its tokenizer has one."""
+        pad: int | None = self.network.config.get_text_config().pad_token_id
+        return pad if pad is not None or self.tokenizer is None else self.tokenizer.pad_token_id
+
+    @property
+    def token_limit(self) -> int | None:
+        """The longest input in tokens, special tokens included; None if nothing limits it."""
+        config = self.network.config.get_text_config()
+        limits = []
+        if positions := getattr(config, "max_position_embeddings", None):
+            offset = self.architecture.position_offset if self.architecture else 0
+            limits.append(positions - offset)
+        if self.tokenizer is not None and self.tokenizer.model_max_length < 10**9:
+            limits.append(self.tokenizer.model_max_length)
+        return min(limits, default=None)
+
+    @property
+    def takes_one_row(self) -> bool:
+        """Whether the network refuses batches: a decoder with a classifier but no pad token."""
+        reads_last = self.architecture is None or self.architecture.pooling == "last"
+        return (
+            self.task in POOLED
+            and reads_last
+            and self.network.config.get_text_config().pad_token_id is None
+        )
+
+    @property
+    def takes_types(self) -> bool:
+        """Whether the network's forward takes token type ids."""
+        return "token_type_ids" in signature(self.network.forward).parameters
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of token ids the input embedding knows."""
+        weight = self.network.get_input_embeddings().weight
+        assert isinstance(weight, torch.Tensor)
+        return len(weight)
+
+    @property
+    def embeddings(self) -> nn.Module:
+        """The module whose output the gradient is cut at.
+
+        For a known family that is the input of the first block; for others the word embeddings.
+        """
+        if self.architecture is None:
+            return self.network.get_input_embeddings()
+        found = [m for path in self.architecture.embeddings for m in self.parts(path)]
+        if not found:
+            raise self.missing_part("embeddings", ", ".join(self.architecture.embeddings))
+        return found[-1]
+
+    @property
+    def blocks(self) -> list[nn.Module]:
+        """The Transformer blocks from input to output."""
+        if self.architecture is None:
+            raise UnsupportedModel(
+                f"{self.family} has no row in the architecture table, so its blocks are not known. "
+                f"Known families: {', '.join(sorted(ARCHITECTURES))}. Add a row "
+                "(docs/how-to/add-an-architecture.md), or use a method that needs no blocks."
+            )
+        blocks = [b for part in self.parts(self.architecture.blocks) for b in part.children()]
+        if not blocks:
+            raise self.missing_part("blocks", self.architecture.blocks)
+        return blocks
+
+    @property
+    def family(self) -> str:
+        """The network's class and model type, for messages."""
+        return f"{type(self.network).__name__} (model type '{self.network.config.model_type}')"
+
+    def parts(self, path: str) -> list[nn.Module]:
+        """The modules at a path of the table below the base model; none if it does not exist."""
+        found: list[nn.Module] = [self.network.base_model]
+        for name in path.split("."):
+            if name == "*":
+                found = [child for module in found for child in module.children()]
+            else:
+                children = (getattr(module, name, None) for module in found)
+                found = [child for child in children if isinstance(child, nn.Module)]
+        return found
+
+    def missing_part(self, role: str, path: str) -> UnsupportedModel:
+        """The error for a row of the table that does not fit the live network."""
+        return UnsupportedModel(
+            f"the row '{self.network.config.model_type}' of the architecture table names '{path}' as "
+            f"{role}, but {self.family} has no such part. The installed transformers may have renamed "
+            "it: correct the row in models/architectures.py."
+        )
+
+    def check_row_length(self, number: int, count: int) -> None:
+        """Refuse a row of ids that is longer than the network can read."""
+        if self.token_limit is not None and count > self.token_limit:
+            raise InvalidInput(
+                f"row {number} has {count} tokens and {self.name} takes {self.token_limit}. "
+                "Give fewer ids, or give text, which can be cut or explained in windows (stride=)."
+            )
+
+
+def task_of(network: PreTrainedModel) -> Task:
+    """The task of a network, from the name of its class or of a parent of it."""
+    for parent in type(network).__mro__:
+        for suffix, task in HEADS.items():
+            if parent.__name__.endswith(suffix):
+                is_regression = task is Task.SEQUENCE and (
+                    network.config.num_labels == 1 or network.config.problem_type == "regression"
+                )
+                return Task.REGRESSION if is_regression else task
+    raise UnsupportedModel(
+        f"{type(network).__name__} has no head whose decision could be explained. Load the checkpoint "
+        "with one of AutoModelForSequenceClassification, -TokenClassification, -QuestionAnswering, "
+        "-MaskedLM or -CausalLM."
+    )
+
+
+def is_half_precision(network: PreTrainedModel) -> bool:
+    """Whether the weights are in a 16-bit type."""
+    return network.dtype in (torch.float16, torch.bfloat16)

@@ -1,0 +1,15 @@
+"""Attributions as text for people: terminal, HTML, LaTeX, JSON."""
+
+from collections.abc import Sequence
+
+from headlight.attribution import Attribution
+from headlight.renderers import html, latex, plain, terminal
+from headlight.renderers.registry import RENDERERS
+
+__all__ = ["RENDERERS", "html", "latex", "plain", "render", "terminal"]
+
+
+def render(attribution: Attribution | Sequence[Attribution], format: str = "html") -> str:  # noqa: A002
+    """One attribution, or several below each other, in one of the formats of RENDERERS."""
+    several = [attribution] if isinstance(attribution, Attribution) else list(attribution)
+    return str(RENDERERS[format].function(several))

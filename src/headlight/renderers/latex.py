@@ -1,0 +1,55 @@
+r"""\colorbox tokens for a paper; needs \usepackage[T1]{fontenc} and \usepackage{xcolor}."""
+
+from collections.abc import Sequence
+
+from headlight.attribution import Attribution
+from headlight.renderers.colours import Palette, blended, hue, opacity, palette
+from headlight.renderers.pieces import Piece, headline, pieces
+from headlight.renderers.registry import RENDERERS
+
+WHITE = (255, 255, 255)
+ESCAPES = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "\n": " ",
+    **{c: f"\\{c}" for c in "&%$#_{}"},
+}
+
+
+@RENDERERS.register("latex")
+def latex(attributions: Sequence[Attribution]) -> str:
+    """Paragraphs of coloured tokens."""
+    head = "% needs \\usepackage[T1]{fontenc} and \\usepackage{xcolor}\n"
+    return head + "\n".join(paragraph(a, palette("blue_red")) for a in attributions)
+
+
+def paragraph(attribution: Attribution, colours: Palette) -> str:
+    """One heat map under its headline."""
+    boxes = "".join(
+        (" " if piece.before.strip(" \n\t") == "" and piece.before else escaped(piece.before))
+        + box(piece, attribution.signed, colours)
+        for piece in pieces(attribution)
+    )
+    return (
+        f"\\noindent\\textbf{{{escaped(headline(attribution))}}}\\\\\n"
+        f"{{\\setlength{{\\fboxsep}}{{1pt}}\\raggedright {boxes}\\par}}\n"
+    )
+
+
+def box(piece: Piece, is_signed: bool, colours: Palette) -> str:
+    """One token on its colour."""
+    if piece.is_special:
+        return f"\\textcolor{{gray}}{{{escaped(piece.text)}}}"
+    colour = blended(hue(piece.share, is_signed, colours), opacity(piece.share), WHITE)
+    numbers = ",".join(f"{c / 255:.3f}" for c in colour)
+    return f"\\colorbox[rgb]{{{numbers}}}{{\\strut {escaped(piece.text)}}}"
+
+
+def escaped(text: str) -> str:
+    """Text in which nothing is a command."""
+    return "".join(ESCAPES.get(c, c) for c in text)

@@ -1,0 +1,5 @@
+"""`RENDERERS`: every format by name; a renderer is a function (attributions) -> str."""
+
+from headlight.registry import Registry
+
+RENDERERS = Registry("renderer")

@@ -1,0 +1,125 @@
+"""Coloured text for a terminal, and a plain table where there is no colour."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from headlight.attribution import Attribution, Generation
+from headlight.renderers.colours import Palette, blended, hue, opacity, palette
+from headlight.renderers.pieces import Piece, headline, meaning, pieces
+from headlight.renderers.registry import RENDERERS
+
+PAPER = (24, 24, 24)
+BAR_WIDTH = 16
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A heat map that looks at the console it is printed on: colour, or numbers and bars."""
+
+    attribution: Attribution
+    palette: str = "blue_red"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(headline(self.attribution), style="bold")
+        if console.no_color or console.color_system is None:
+            yield score_table(self.attribution)
+        else:
+            yield coloured(self.attribution, palette(self.palette))
+            yield legend(self.attribution, palette(self.palette))
+        for note in self.attribution.notes:
+            yield Text(f"note: {note}", style="italic")
+
+
+def heat_map(attribution: Attribution, palette: str = "blue_red") -> HeatMap:
+    """The heat map of one attribution."""
+    return HeatMap(attribution, palette)
+
+
+def style_of(piece_share: float, is_signed: bool, colours: Palette) -> str:
+    """A rich style for a share of the largest score."""
+    red, green, blue = blended(
+        hue(piece_share, is_signed, colours), opacity(piece_share) / 0.72, PAPER
+    )
+    mark = " underline" if is_signed and piece_share < -0.15 else ""
+    return f"rgb(255,255,255) on rgb({red},{green},{blue}){mark}"
+
+
+def coloured(attribution: Attribution, colours: Palette) -> Text:
+    """The text with every piece on its colour; special tokens dim."""
+    line = Text()
+    for piece in pieces(attribution):
+        line.append(piece.before)
+        if piece.is_special:
+            line.append(shown(piece), style="dim")
+        else:
+            line.append(shown(piece), style=style_of(piece.share, attribution.signed, colours))
+    return line
+
+
+def shown(piece: Piece) -> str:
+    """A piece without characters that would steer the terminal."""
+    return "".join(c if c.isprintable() else "�" for c in piece.text.replace("\n", " "))
+
+
+def legend(attribution: Attribution, colours: Palette) -> Text:
+    """What the colours mean."""
+    line = Text(style="dim")
+    for words, share in meaning(attribution):
+        line.append(f" {words} ", style=style_of(share, attribution.signed, colours))
+        line.append(" ")
+    line.append("scale: largest ordinary token")
+    return line
+
+
+def score_table(attribution: Attribution) -> Table:
+    """Numbers and bars, for terminals without colour and for files."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(justify="right")
+    table.add_column(justify="right")
+    table.add_column()
+    for piece in pieces(attribution):
+        length = round(min(abs(piece.share), 1) * BAR_WIDTH)
+        bar = ("+" if piece.share >= 0 else "-") * length
+        table.add_row(
+            shown(piece), f"{piece.score:+.4f}" if attribution.signed else f"{piece.score:.4f}", bar
+        )
+    return table
+
+
+def comparison(attributions: Sequence[Attribution]) -> RenderableType:
+    """Methods side by side, one below the other, under one headline."""
+    return Group(*(part for a in attributions for part in (heat_map(a), Text())))
+
+
+def differences(ours: Attribution, others: Sequence[Attribution]) -> RenderableType:
+    """Where the first gives more than each of the others (green) and where less (red), as shares."""
+    share = ours.normalised("sum")
+    maps = [heat_map(share - other.normalised("sum"), "green_red") for other in others]
+    title = Text(f"green: {ours.method} gives more than the other; red: less", style="dim")
+    return Group(title, *(part for each in maps for part in (each, Text())))
+
+
+def matrix_table(generation: Generation) -> Table:
+    """Input × output tokens of a generated text; each row's strongest inputs stand out."""
+    table = Table(title="scores of input tokens (columns) for each output token (rows)")
+    table.add_column("output", no_wrap=True)
+    table.add_column("strongest inputs")
+    for token, attribution in zip(generation.output, generation.attributions, strict=True):
+        best = "  ".join(f"{name} {score:+.3g}" for name, score, _ in attribution.top(6))
+        table.add_row(token, best)
+    return table
+
+
+@RENDERERS.register("terminal")
+def terminal(attributions: Sequence[Attribution]) -> str:
+    """Coloured text with ANSI escapes."""
+    console = Console(
+        file=StringIO(), force_terminal=True, color_system="truecolor", no_color=False, width=100
+    )
+    console.print(comparison(attributions))
+    return str(console.file.getvalue())  # type: ignore[attr-defined]

@@ -1,0 +1,209 @@
+"""Context managers that let a network be watched, and leave it exactly as it was.
+
+Attention weights are seen through transformers' `AttentionInterface`; in families that do not go
+through it, by watching softmax. The recorder of the running pass sits in a context variable, so a
+pass in another thread is never recorded by mistake.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers.masking_utils import eager_mask
+
+from headlight.errors import UnsupportedModel
+from headlight.models.model import Model
+
+IMPLEMENTATION = "headlight"
+SOFTMAXES = (torch.softmax, torch.Tensor.softmax, nn.functional.softmax)
+
+NETWORK_LOCK = RLock()
+"""Held while a network is changed and run. One for the process: networks may share a config."""
+
+
+@dataclass(eq=False)
+class Recorder:
+    """What one forward pass leaves behind, in the order in which it happened.
+
+    `replacement` stands in for the embeddings; `edit` changes attention weights before they are used.
+    """
+
+    wants_attention: bool = False
+    wants_blocks: bool = False
+    wants_gradient: bool = False
+    replacement: Tensor | None = None
+    edit: Callable[[int, Tensor], Tensor] | None = None
+    embeddings: Tensor | None = None
+    attention: list[Tensor] = field(default_factory=list)
+    block_inputs: list[Tensor] = field(default_factory=list)
+    block_output: Tensor | None = None
+
+    def see_attention(self, weights: Tensor) -> Tensor:
+        """Record attention weights, and return those that the network shall use."""
+        if self.edit is not None:
+            weights = self.edit(len(self.attention), weights)
+        self.attention.append(weights)
+        return weights
+
+    def see_embeddings(self, output: Tensor) -> Tensor | None:
+        """Record the embeddings, cut from what made them, and return them to the network."""
+        if self.embeddings is not None:
+            return None
+        if self.replacement is None:
+            self.embeddings = output.detach().requires_grad_(self.wants_gradient)
+        else:
+            self.embeddings = self.replacement
+        return self.embeddings
+
+
+RECORDER: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+
+
+# --------------------------------------------------------------------------------- attention
+
+
+def watched_attention(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    softcap: float | None = None,
+    **kwargs: Any,
+) -> tuple[Tensor, Tensor]:
+    """Attention written out, softmax(q·k·scaling + mask)·v, its weights shown to the recorder."""
+    if kwargs.get("s_aux") is not None:
+        raise UnsupportedModel(
+            f"{type(module).__name__} adds attention sinks to its softmax, which headlight does not "
+            "follow. Methods without attention work: input_x_gradient, gradient_l2."
+        )
+    shared = query.shape[1] // key.shape[1]
+    if shared > 1:
+        key, value = key.repeat_interleave(shared, 1), value.repeat_interleave(shared, 1)
+    logits = query @ key.transpose(2, 3) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
+    if softcap is not None:
+        logits = torch.tanh(logits / softcap) * softcap
+    if attention_mask is not None:
+        logits = logits + attention_mask[..., : key.shape[-2]]
+    weights = torch.softmax(logits, -1, dtype=max_precision(logits.dtype)).to(query.dtype)
+    recorder = RECORDER.get()
+    if recorder is not None and recorder.wants_attention:
+        weights = recorder.see_attention(weights)
+    used = nn.functional.dropout(weights, dropout, module.training)
+    return (used @ value).transpose(1, 2).contiguous(), weights
+
+
+def max_precision(dtype: torch.dtype) -> torch.dtype:
+    """The type in which softmax is computed: at least 32 bits."""
+    return dtype if dtype in (torch.float32, torch.float64) else torch.float32
+
+
+# The same name must be known for masks, or padding and causal masks are silently dropped.
+AttentionInterface.register(IMPLEMENTATION, watched_attention)
+AttentionMaskInterface.register(IMPLEMENTATION, eager_mask)
+
+
+class SoftmaxWatch(TorchFunctionMode):
+    """Shows every [batch, head, query, key] softmax to the recorder, for families with their own attention."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: tuple[type, ...],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        result = func(*args, **(kwargs or {}))
+        recorder = RECORDER.get()
+        if recorder is not None and func in SOFTMAXES and result.dim() == 4:
+            return recorder.see_attention(result)
+        return result
+
+
+# --------------------------------------------------------------------------- leaving no mark
+
+
+@contextmanager
+def watching(model: Model, recorder: Recorder) -> Iterator[None]:
+    """Watch the forward passes of this thread inside the block; everything is undone on leaving."""
+    with ExitStack() as undo:
+        undo.enter_context(NETWORK_LOCK)
+        undo.enter_context(evaluating(model.network))
+        undo.enter_context(hooked(model, recorder))
+        if recorder.wants_attention and model.network._can_set_attn_implementation():
+            undo.enter_context(attending(model.network))
+        elif recorder.wants_attention:
+            undo.enter_context(SoftmaxWatch())
+        token = RECORDER.set(recorder)
+        undo.callback(RECORDER.reset, token)
+        undo.enter_context(torch.inference_mode(False))
+        undo.enter_context(torch.set_grad_enabled(recorder.wants_gradient))
+        yield
+
+
+@contextmanager
+def evaluating(network: PreTrainedModel) -> Iterator[None]:
+    """Evaluation mode and frozen parameters, restored module by module."""
+    training = [module for module in network.modules() if module.training]
+    trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    try:
+        for module in training:
+            module.training = False
+        for parameter in trained:
+            parameter.requires_grad_(False)
+        yield
+    finally:
+        for module in training:
+            module.training = True
+        for parameter in trained:
+            parameter.requires_grad_(True)
+
+
+@contextmanager
+def attending(network: PreTrainedModel) -> Iterator[None]:
+    """Attention through `watched_attention`, for the network and every part with a config of its own."""
+    configs = {id(m.config): m.config for m in network.modules() if isinstance(m, PreTrainedModel)}
+    found = [(config, config._attn_implementation_internal) for config in configs.values()]
+    try:
+        network.set_attn_implementation(IMPLEMENTATION)
+        yield
+    finally:
+        for config, implementation in found:
+            config._attn_implementation_internal = implementation
+
+
+@contextmanager
+def hooked(model: Model, recorder: Recorder) -> Iterator[None]:
+    """Hooks on the embeddings and, if wanted, on the blocks; they act for this recorder's pass only."""
+
+    def is_ours() -> bool:
+        return RECORDER.get() is recorder
+
+    def at_embeddings(_module: nn.Module, _args: Any, output: Tensor) -> Tensor | None:
+        return recorder.see_embeddings(output) if is_ours() else None
+
+    def before_block(
+        _module: nn.Module, args: tuple[Tensor, ...], kwargs: dict[str, Tensor]
+    ) -> None:
+        if is_ours():
+            recorder.block_inputs.append(args[0] if args else kwargs["hidden_states"])
+
+    def after_block(_module: nn.Module, _args: Any, output: Any) -> None:
+        if is_ours():
+            recorder.block_output = output if isinstance(output, Tensor) else output[0]
+
+    with ExitStack() as undo:
+        undo.callback(model.embeddings.register_forward_hook(at_embeddings).remove)
+        for block in model.blocks if recorder.wants_blocks else []:
+            undo.callback(block.register_forward_pre_hook(before_block, with_kwargs=True).remove)
+            undo.callback(block.register_forward_hook(after_block).remove)
+        yield

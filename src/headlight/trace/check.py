@@ -1,0 +1,70 @@
+"""Proves on the live network that headlight sees it right; run when a network is wrapped."""
+
+import torch
+from torch import Tensor
+
+from headlight.batch import Batch, collate
+from headlight.errors import UnsupportedModel
+from headlight.models.model import Model, is_half_precision
+from headlight.trace.capture import Recorder, watching
+from headlight.trace.trace import check_finite, logits_of
+
+PROBE_LENGTH = 6
+
+
+def prove(model: Model) -> None:
+    """Check the architecture row and the capture of attention on a short probe.
+
+    The logits of a watched pass are those of a plain one; every block shows one attention map whose
+    rows sum to 1; and the logits depend on each of them, on every block and on the embeddings. For an
+    unknown family only the logits are compared.
+    """
+    plain = Recorder()
+    watched = Recorder(
+        wants_attention=True, wants_blocks=model.architecture is not None, wants_gradient=True
+    )
+    expected, seen = probe(model, plain), probe(model, watched)
+    check_finite(expected, model)
+    tolerance = 0.05 if is_half_precision(model.network) else 1e-4
+    difference = float((seen.detach() - expected).abs().max())
+    if difference > tolerance * (1 + float(expected.abs().max())):
+        raise failed(model, f"its logits move by {difference:.2g} when its attention is watched")
+    if model.architecture is None:
+        return
+    layers = len(watched.block_inputs)
+    if len(watched.attention) != layers:
+        raise failed(
+            model, f"{layers} blocks ran, but {len(watched.attention)} attention maps were seen"
+        )
+    for number, weights in enumerate(watched.attention):
+        if float((weights.detach().sum(-1) - 1).abs().max()) > tolerance:
+            raise failed(model, f"rows of the attention of layer {number} do not sum to 1")
+    check_causes(model, watched, seen)
+
+
+def probe(model: Model, recorder: Recorder) -> Tensor:
+    """The logits of a short made-up input."""
+    ids = [i for i in range(5, 6 + PROBE_LENGTH) if i != model.pad_id][:PROBE_LENGTH]
+    rows = Batch.from_ids([min(i, model.vocabulary_size - 1) for i in ids]).rows
+    with watching(model, recorder):
+        return logits_of(model, collate(rows, model.pad_id or 0, model.network.device))
+
+
+def check_causes(model: Model, watched: Recorder, logits: Tensor) -> None:
+    """What was captured must be what the logits are computed from."""
+    assert watched.embeddings is not None
+    parts = {"its embeddings": watched.embeddings}
+    parts |= {f"the input of block {n}": h for n, h in enumerate(watched.block_inputs)}
+    parts |= {f"the attention of layer {n}": a for n, a in enumerate(watched.attention)}
+    found = torch.autograd.grad(logits.float().sum(), list(parts.values()), allow_unused=True)
+    for name, gradient in zip(parts, found, strict=True):
+        if gradient is None:
+            raise failed(model, f"its logits do not depend on what was captured as {name}")
+
+
+def failed(model: Model, finding: str) -> UnsupportedModel:
+    """The error for a network that is not what the table says."""
+    return UnsupportedModel(
+        f"{model.family} does not behave as its row in the architecture table says: {finding}. "
+        "Correct the row in models/architectures.py (docs/how-to/add-an-architecture.md)."
+    )

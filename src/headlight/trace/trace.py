@@ -1,0 +1,227 @@
+"""`Trace`: one forward pass, and the gradients and further passes that methods ask of it."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from headlight.batch import Inputs, Row, collate
+from headlight.errors import InvalidInput, UnstableModel, UnsupportedModel
+from headlight.models.model import POOLED, Model, Task
+from headlight.shapes import Attention, Hidden, Mixing, PerRow, Scores
+from headlight.target import Target
+from headlight.trace.capture import NETWORK_LOCK, Recorder, evaluating, max_precision, watching
+from headlight.trace.goal import Goal, Output, read_place, settle
+
+ATTENTION = {"attention", "attention_gradient"}
+BLOCKS = {"hidden", "hidden_gradient"}
+GRADIENTS = {"attention_gradient", "hidden_gradient", "embedding_gradient"}
+NEEDS = ATTENTION | BLOCKS | GRADIENTS | {"replay"}
+"""What a method may need; the trace captures the union of what the requested methods need."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gradients:
+    """Gradients of the target with respect to what was captured, zero at padding."""
+
+    embeddings: Hidden
+    hidden: tuple[Hidden, ...] = ()
+    attention: tuple[Attention, ...] = ()
+
+
+class Replay(Protocol):
+    """Another pass with other embeddings: the target of each row, differentiable in them."""
+
+    def __call__(
+        self, embeddings: Hidden, *, output: Output | None = None, embed_again: bool = False
+    ) -> PerRow: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One forward pass of a batch, captured and frozen; tensors are zero at padding.
+
+    attention: weights of every layer, from input to output.
+    hidden: h⁰ … h^L, the input of every block and the output of the last.
+    embeddings: the input of the first block (of an unknown family: the word embeddings).
+    weights: how much each token's row counts in the read-out, by task: [CLS], the last token, the
+        mask, the ends of an answer.
+    """
+
+    inputs: Inputs
+    goal: Goal
+    logits: Tensor
+    embeddings: Hidden
+    attention: tuple[Attention, ...]
+    hidden: tuple[Hidden, ...]
+    sweep: Callable[[Output | None], Gradients]
+    replay: Replay
+    place: Callable[[], Scores]
+    swept: dict[Output | None, Gradients] = field(default_factory=dict)
+
+    def gradients(self, output: Output | None = None) -> Gradients:
+        """All gradients of the target from one backward sweep, kept for the next method."""
+        if output not in self.swept:
+            self.swept[output] = self.sweep(output)
+        return self.swept[output]
+
+    @property
+    def weights(self) -> Scores:
+        """The weights of the read-out."""
+        return self.place()
+
+    def read(self, mixing: Mixing) -> Scores:
+        """The row of a token-to-token matrix at the place where the prediction is read."""
+        return torch.einsum("bq,bqk->bk", self.weights.to(mixing), mixing)
+
+
+def trace(
+    model: Model,
+    rows: Sequence[Row],
+    targets: Sequence[Target],
+    needs: Collection[str],
+    *,
+    released: bool = False,
+) -> Trace:
+    """Run the model once on these rows, capturing what `needs` names."""
+    recorder = Recorder(
+        wants_attention=bool(ATTENTION & set(needs)),
+        wants_blocks=bool(BLOCKS & set(needs)),
+        wants_gradient=bool(GRADIENTS & set(needs)),
+    )
+    check_ids(model, rows)
+    inputs = collate(rows, model.pad_id or 0, model.network.device)
+    with watching(model, recorder):
+        logits = logits_of(model, inputs)
+    check_finite(logits, model)
+    if recorder.wants_attention and not recorder.attention:
+        raise UnsupportedModel(
+            f"{model.family} computed no attention that could be seen: neither through the attention "
+            "interface of transformers nor as a softmax over [batch, head, query, key]."
+        )
+    goal = settle(targets, model, rows, inputs, logits, released=released)
+    assert recorder.embeddings is not None, "the embedding module did not run"
+    blocks = recorder.block_inputs
+    hidden = [*blocks, recorder.block_output] if recorder.block_output is not None else blocks
+    captured = [recorder.embeddings, *hidden, *recorder.attention]
+
+    def sweep(output: Output | None) -> Gradients:
+        with torch.enable_grad():
+            value = goal.value(logits, inputs.present, output).sum()
+        found = torch.autograd.grad(
+            value, captured, retain_graph=True, allow_unused=True, materialize_grads=True
+        )
+        middle = 1 + len(hidden)
+        return Gradients(
+            embeddings=without_padding(found[0], inputs),
+            hidden=tuple(without_padding(g, inputs) for g in found[1:middle]),
+            attention=tuple(without_padding(g, inputs) for g in found[middle:]),
+        )
+
+    def replay(
+        embeddings: Hidden, *, output: Output | None = None, embed_again: bool = False
+    ) -> PerRow:
+        run = embedded_logits if embed_again else replaced_logits
+        return goal.value(run(model, inputs, embeddings), inputs.present, output)
+
+    return Trace(
+        inputs=inputs,
+        goal=goal,
+        logits=logits.detach(),
+        embeddings=without_padding(recorder.embeddings, inputs),
+        attention=tuple(without_padding(a, inputs) for a in recorder.attention),
+        hidden=tuple(without_padding(h, inputs) for h in hidden),
+        sweep=sweep,
+        replay=replay,
+        place=lambda: read_place(goal, model),
+    )
+
+
+def without_padding(values: Tensor, inputs: Inputs) -> Tensor:
+    """Captured values [batch, token, feature] or [batch, head, query, key] for methods to read.
+
+    Detached, in at least 32 bits, and zero at padding.
+    """
+    values = values.detach().to(max_precision(values.dtype))
+    if bool(inputs.present.all()):
+        return values
+    present = inputs.present.to(values)
+    if values.dim() == 4:
+        return values * present[:, None, :, None] * present[:, None, None, :]
+    return values * present[:, :, None]
+
+
+# ----------------------------------------------------------------------------------- running
+
+
+def logits_of(model: Model, inputs: Inputs, embeddings: Tensor | None = None) -> Tensor:
+    """The network's logits as [batch, position, class]; pooled heads have one position.
+
+    The network is given ids. `embeddings` are given to it in their place only to reproduce released
+    code that does so.
+    """
+    given: dict[str, object] = {"attention_mask": inputs.attended.long()}
+    given["input_ids" if embeddings is None else "inputs_embeds"] = (
+        inputs.ids if embeddings is None else embeddings
+    )
+    if inputs.types is not None and model.takes_types:
+        given["token_type_ids"] = inputs.types
+    if "use_cache" in signature(model.network.forward).parameters:
+        given["use_cache"] = False
+    answer: Mapping[str, Tensor] = model.network(**given, return_dict=True)
+    if model.task is Task.QUESTION:
+        return torch.stack([answer["start_logits"], answer["end_logits"]], dim=-1)
+    return answer["logits"][:, None] if model.task in POOLED else answer["logits"]
+
+
+def replaced_logits(model: Model, inputs: Inputs, embeddings: Tensor) -> Tensor:
+    """The logits when these embeddings take the place of the network's own."""
+    recorder = Recorder(wants_gradient=torch.is_grad_enabled(), replacement=embeddings)
+    with watching(model, recorder):
+        return logits_of(model, inputs)
+
+
+def embedded_logits(model: Model, inputs: Inputs, embeddings: Tensor) -> Tensor:
+    """The logits when embeddings are embedded a second time, as `inputs_embeds`.
+
+    Row by row and without padding, because decoders do not see padding in `inputs_embeds`.
+    """
+    answers = []
+    with NETWORK_LOCK, evaluating(model.network):
+        for number, length in enumerate(inputs.lengths.tolist()):
+            alone = inputs.row(number)
+            answers.append(logits_of(model, alone, embeddings[number : number + 1, :length]))
+    is_pooled = model.task in POOLED
+    width = 1 if is_pooled else inputs.ids.shape[1]
+    return torch.cat([nn.functional.pad(a, (0, 0, 0, width - a.shape[1])) for a in answers])
+
+
+# ---------------------------------------------------------------------------------- checking
+
+
+def check_ids(model: Model, rows: Sequence[Row]) -> None:
+    """Refuse ids outside the vocabulary."""
+    size = model.vocabulary_size
+    for number, row in enumerate(rows):
+        if max(row.ids) >= size:
+            raise InvalidInput(
+                f"row {number} has the token id {max(row.ids)}, but the vocabulary of {model.name} "
+                f"ends at {size - 1}. Were the ids made with the tokenizer of another model?"
+            )
+
+
+def check_finite(logits: Tensor, model: Model) -> None:
+    """Refuse to explain NaN or infinity, and say where it comes from."""
+    if bool(torch.isfinite(logits).all()):
+        return
+    names = [n for n, p in model.network.named_parameters() if not bool(torch.isfinite(p).all())]
+    cause = (
+        f"these parameters are not finite: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}. "
+        "Load the checkpoint again."
+        if names
+        else "its parameters are finite, so the computation overflows. Load it with dtype=torch.float32."
+    )
+    raise UnstableModel(f"{model.name} computes NaN or infinite logits; {cause}")
