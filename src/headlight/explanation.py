@@ -274,7 +274,8 @@ def run_bucket(
 ) -> list[dict[str, Attribution]]:
     """One pass; where memory does not suffice, two of half the size."""
     try:
-        return run_pass(model, rows, targets, plan)
+        with torch.inference_mode(False):
+            return run_pass(model, rows, targets, plan)
     except torch.OutOfMemoryError:
         if len(rows) == 1:
             raise

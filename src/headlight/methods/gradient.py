@@ -84,19 +84,6 @@ def attcat_released(trace: Trace) -> Scores:
 # ------------------------------------------------------------------------- at the embeddings
 
 
-def embedded_twice(trace: Trace) -> tuple[Hidden, Hidden]:
-    """Embedding output and gradient of the released ALTI code.
-
-    It feeds the embedding output back as `inputs_embeds`, so positions, types and normalisation are
-    applied a second time, and differentiates the probability.
-    """
-    with torch.enable_grad():
-        leaf = trace.embeddings.detach().clone().requires_grad_()
-        value = trace.replay(leaf, output="probability", embed_again=True)
-        (gradient,) = torch.autograd.grad(value.sum(), leaf)
-    return trace.embeddings, gradient
-
-
 @METHODS.register(
     "gradient_l2",
     needs={"embedding_gradient"},
@@ -114,7 +101,7 @@ def gradient_l2(trace: Trace) -> Scores:
 @METHODS.released("gradient_l2")
 def gradient_l2_released(trace: Trace) -> Scores:
     """The released code (ALTI) embeds twice, differentiates the probability, and divides by the sum."""
-    _, gradient = embedded_twice(trace)
+    _, gradient = trace.embed_twice()
     norms = norm(gradient)
     return norms / norms.sum(-1, keepdim=True).clamp(min=torch.finfo(norms.dtype).tiny)
 
@@ -151,7 +138,7 @@ def input_x_gradient_l2(trace: Trace) -> Scores:
 @METHODS.released("input_x_gradient_l2")
 def input_x_gradient_l2_released(trace: Trace) -> Scores:
     """The released code (ALTI) embeds twice and differentiates the probability."""
-    embeddings, gradient = embedded_twice(trace)
+    embeddings, gradient = trace.embed_twice()
     return norm(gradient * embeddings)
 
 
@@ -172,7 +159,7 @@ def input_x_gradient_mean(trace: Trace) -> Scores:
 @METHODS.released("input_x_gradient_mean")
 def input_x_gradient_mean_released(trace: Trace) -> Scores:
     """The released code (ALTI) embeds twice and differentiates the probability."""
-    embeddings, gradient = embedded_twice(trace)
+    embeddings, gradient = trace.embed_twice()
     return (gradient * embeddings).abs().mean(-1)
 
 

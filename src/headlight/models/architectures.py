@@ -12,7 +12,8 @@ from typing import Literal
 class Architecture:
     """One family.
 
-    embeddings: modules of which the last one that exists makes the input of the first block.
+    embeddings: the embedding module, then a projection if there is one (it may be missing); the last
+        that exists makes the input of the first block.
     blocks: the list of blocks ('*' stands for every member of a list); a block may run several times.
     pooling: where sequence classification reads ('config': the model's own `classifier_pooling`).
     position_offset: positions lost because counting starts after the padding index.
@@ -35,7 +36,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "distilbert": Architecture(("embeddings",), "transformer.layer", "first"),
     "electra": Architecture(("embeddings", "embeddings_project"), "encoder.layer", "first"),
     "albert": Architecture(
-        ("encoder.embedding_hidden_mapping_in",),
+        ("embeddings", "encoder.embedding_hidden_mapping_in"),
         "encoder.albert_layer_groups.*.albert_layers",
         "first",
     ),

@@ -92,17 +92,18 @@ class Model:
         return len(weight)
 
     @property
-    def embeddings(self) -> nn.Module:
-        """The module whose output the gradient is cut at.
+    def embedding_stages(self) -> list[nn.Module]:
+        """The embedding module and, where a family has one, the projection to the width of the blocks.
 
-        For a known family that is the input of the first block; for others the word embeddings.
+        The gradient is cut at the output of the last, which is the input of the first block. Of an
+        unknown family only the word embeddings are known.
         """
         if self.architecture is None:
-            return self.network.get_input_embeddings()
+            return [self.network.get_input_embeddings()]
         found = [m for path in self.architecture.embeddings for m in self.parts(path)]
         if not found:
             raise self.missing_part("embeddings", ", ".join(self.architecture.embeddings))
-        return found[-1]
+        return found
 
     @property
     def blocks(self) -> list[nn.Module]:

@@ -202,7 +202,7 @@ def hooked(model: Model, recorder: Recorder) -> Iterator[None]:
             recorder.block_output = output if isinstance(output, Tensor) else output[0]
 
     with ExitStack() as undo:
-        undo.callback(model.embeddings.register_forward_hook(at_embeddings).remove)
+        undo.callback(model.embedding_stages[-1].register_forward_hook(at_embeddings).remove)
         for block in model.blocks if recorder.wants_blocks else []:
             undo.callback(block.register_forward_pre_hook(before_block, with_kwargs=True).remove)
             undo.callback(block.register_forward_hook(after_block).remove)

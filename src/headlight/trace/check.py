@@ -7,7 +7,7 @@ from headlight.batch import Batch, collate
 from headlight.errors import UnsupportedModel
 from headlight.models.model import Model, is_half_precision
 from headlight.trace.capture import Recorder, watching
-from headlight.trace.trace import check_finite, logits_of
+from headlight.trace.network import check_finite, logits_of
 
 PROBE_LENGTH = 6
 

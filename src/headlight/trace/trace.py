@@ -1,20 +1,21 @@
 """`Trace`: one forward pass, and the gradients and further passes that methods ask of it."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from inspect import signature
 from typing import Protocol
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from headlight.batch import Inputs, Row, collate
-from headlight.errors import InvalidInput, UnstableModel, UnsupportedModel
-from headlight.models.model import POOLED, Model, Task
+from headlight.errors import UnsupportedModel
+from headlight.models.model import Model
 from headlight.shapes import Attention, Hidden, Mixing, PerRow, Scores
 from headlight.target import Target
-from headlight.trace.capture import NETWORK_LOCK, Recorder, evaluating, max_precision, watching
+from headlight.trace.capture import Recorder, max_precision, watching
 from headlight.trace.goal import Goal, Output, read_place, settle
+from headlight.trace.network import check_finite, check_ids, logits_of
+from headlight.trace.twice import embedded_twice
 
 ATTENTION = {"attention", "attention_gradient"}
 BLOCKS = {"hidden", "hidden_gradient"}
@@ -35,9 +36,7 @@ class Gradients:
 class Replay(Protocol):
     """Another pass with other embeddings: the target of each row, differentiable in them."""
 
-    def __call__(
-        self, embeddings: Hidden, *, output: Output | None = None, embed_again: bool = False
-    ) -> PerRow: ...
+    def __call__(self, embeddings: Hidden, *, output: Output | None = None) -> PerRow: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +58,7 @@ class Trace:
     hidden: tuple[Hidden, ...]
     sweep: Callable[[Output | None], Gradients]
     replay: Replay
+    embed_twice: Callable[[], tuple[Hidden, Hidden]]
     place: Callable[[], Scores]
     swept: dict[Output | None, Gradients] = field(default_factory=dict)
 
@@ -121,11 +121,11 @@ def trace(
             attention=tuple(without_padding(g, inputs) for g in found[middle:]),
         )
 
-    def replay(
-        embeddings: Hidden, *, output: Output | None = None, embed_again: bool = False
-    ) -> PerRow:
-        run = embedded_logits if embed_again else replaced_logits
-        return goal.value(run(model, inputs, embeddings), inputs.present, output)
+    def replay(embeddings: Hidden, *, output: Output | None = None) -> PerRow:
+        again = Recorder(wants_gradient=torch.is_grad_enabled(), replacement=embeddings)
+        with watching(model, again):
+            logits = logits_of(model, inputs)
+        return goal.value(logits, inputs.present, output)
 
     return Trace(
         inputs=inputs,
@@ -136,6 +136,7 @@ def trace(
         hidden=tuple(without_padding(h, inputs) for h in hidden),
         sweep=sweep,
         replay=replay,
+        embed_twice=lambda: embedded_twice(model, inputs, goal),
         place=lambda: read_place(goal, model),
     )
 
@@ -152,76 +153,3 @@ def without_padding(values: Tensor, inputs: Inputs) -> Tensor:
     if values.dim() == 4:
         return values * present[:, None, :, None] * present[:, None, None, :]
     return values * present[:, :, None]
-
-
-# ----------------------------------------------------------------------------------- running
-
-
-def logits_of(model: Model, inputs: Inputs, embeddings: Tensor | None = None) -> Tensor:
-    """The network's logits as [batch, position, class]; pooled heads have one position.
-
-    The network is given ids. `embeddings` are given to it in their place only to reproduce released
-    code that does so.
-    """
-    given: dict[str, object] = {"attention_mask": inputs.attended.long()}
-    given["input_ids" if embeddings is None else "inputs_embeds"] = (
-        inputs.ids if embeddings is None else embeddings
-    )
-    if inputs.types is not None and model.takes_types:
-        given["token_type_ids"] = inputs.types
-    if "use_cache" in signature(model.network.forward).parameters:
-        given["use_cache"] = False
-    answer: Mapping[str, Tensor] = model.network(**given, return_dict=True)
-    if model.task is Task.QUESTION:
-        return torch.stack([answer["start_logits"], answer["end_logits"]], dim=-1)
-    return answer["logits"][:, None] if model.task in POOLED else answer["logits"]
-
-
-def replaced_logits(model: Model, inputs: Inputs, embeddings: Tensor) -> Tensor:
-    """The logits when these embeddings take the place of the network's own."""
-    recorder = Recorder(wants_gradient=torch.is_grad_enabled(), replacement=embeddings)
-    with watching(model, recorder):
-        return logits_of(model, inputs)
-
-
-def embedded_logits(model: Model, inputs: Inputs, embeddings: Tensor) -> Tensor:
-    """The logits when embeddings are embedded a second time, as `inputs_embeds`.
-
-    Row by row and without padding, because decoders do not see padding in `inputs_embeds`.
-    """
-    answers = []
-    with NETWORK_LOCK, evaluating(model.network):
-        for number, length in enumerate(inputs.lengths.tolist()):
-            alone = inputs.row(number)
-            answers.append(logits_of(model, alone, embeddings[number : number + 1, :length]))
-    is_pooled = model.task in POOLED
-    width = 1 if is_pooled else inputs.ids.shape[1]
-    return torch.cat([nn.functional.pad(a, (0, 0, 0, width - a.shape[1])) for a in answers])
-
-
-# ---------------------------------------------------------------------------------- checking
-
-
-def check_ids(model: Model, rows: Sequence[Row]) -> None:
-    """Refuse ids outside the vocabulary."""
-    size = model.vocabulary_size
-    for number, row in enumerate(rows):
-        if max(row.ids) >= size:
-            raise InvalidInput(
-                f"row {number} has the token id {max(row.ids)}, but the vocabulary of {model.name} "
-                f"ends at {size - 1}. Were the ids made with the tokenizer of another model?"
-            )
-
-
-def check_finite(logits: Tensor, model: Model) -> None:
-    """Refuse to explain NaN or infinity, and say where it comes from."""
-    if bool(torch.isfinite(logits).all()):
-        return
-    names = [n for n, p in model.network.named_parameters() if not bool(torch.isfinite(p).all())]
-    cause = (
-        f"these parameters are not finite: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}. "
-        "Load the checkpoint again."
-        if names
-        else "its parameters are finite, so the computation overflows. Load it with dtype=torch.float32."
-    )
-    raise UnstableModel(f"{model.name} computes NaN or infinite logits; {cause}")

@@ -1,0 +1,233 @@
+"""Every formula a second time: straight from the paper or the description of the code, with loops."""
+
+from collections.abc import Callable
+
+import networkx
+import numpy as np
+
+from tests.reference.passes import Matrix, Pass
+
+Oracle = Callable[[Pass], Matrix]
+ORACLES: dict[tuple[str, str], Oracle] = {}
+
+
+def replicates(name: str, variant: str = "paper") -> Callable[[Oracle], Oracle]:
+    """Tie an oracle to the method it replicates."""
+
+    def add(oracle: Oracle) -> Oracle:
+        ORACLES[name, variant] = oracle
+        return oracle
+
+    return add
+
+
+def head_mean(maps: Matrix) -> Matrix:
+    heads, size, _ = maps.shape
+    result = np.zeros((size, size))
+    for i in range(size):
+        for j in range(size):
+            for h in range(heads):
+                result[i, j] += maps[h, i, j] / heads
+    return result
+
+
+def with_own_zero(row: Matrix, position: int) -> Matrix:
+    row = row.copy()
+    row[position] = 0
+    return row
+
+
+def residual_rows(matrix: Matrix) -> Matrix:
+    result = matrix + np.eye(len(matrix))
+    for i in range(len(matrix)):
+        result[i] /= result[i].sum()
+    return result
+
+
+@replicates("raw_attention")
+def raw_attention(p: Pass) -> Matrix:
+    return head_mean(p.attention[-1])[p.read_at]
+
+
+@replicates("raw_attention", "released")
+def raw_attention_released(p: Pass) -> Matrix:
+    return with_own_zero(raw_attention(p), p.read_at)
+
+
+@replicates("rollout")
+def rollout(p: Pass) -> Matrix:
+    joint = np.eye(p.size)
+    for maps in p.attention:
+        joint = residual_rows(head_mean(maps)) @ joint
+    return joint[p.read_at]
+
+
+@replicates("rollout", "released")
+def rollout_released(p: Pass) -> Matrix:
+    return with_own_zero(rollout(p), p.read_at)
+
+
+@replicates("attention_flow")
+def attention_flow(p: Pass) -> Matrix:
+    graph = networkx.DiGraph()
+    for layer, maps in enumerate(p.attention):
+        matrix = residual_rows(head_mean(maps))
+        for i in range(p.size):
+            for j in range(p.size):
+                graph.add_edge((layer + 1, i), (layer, j), capacity=matrix[i, j])
+    top = (len(p.attention), p.read_at)
+    return np.array([networkx.maximum_flow_value(graph, top, (0, j)) for j in range(p.size)])
+
+
+@replicates("grads")
+def grads(p: Pass) -> Matrix:
+    return head_mean(p.attention_gradient[-1])[p.read_at]
+
+
+@replicates("grads", "released")
+def grads_released(p: Pass) -> Matrix:
+    gradient = head_mean(p.attention_gradient[-1])
+    scores = np.array([max(0.0, gradient[:, j].mean()) for j in range(p.size)])
+    return with_own_zero(scores, 0)
+
+
+def gradcam_map(p: Pass) -> Matrix:
+    maps, gradient = p.attention[-1], p.attention_gradient[-1]
+    total = np.zeros((p.size, p.size))
+    for h in range(len(maps)):
+        total += gradient[h].mean() * maps[h] / len(maps)
+    return np.maximum(total, 0)
+
+
+@replicates("attention_gradcam")
+def attention_gradcam(p: Pass) -> Matrix:
+    return gradcam_map(p)[p.read_at]
+
+
+@replicates("attention_gradcam", "released")
+def attention_gradcam_released(p: Pass) -> Matrix:
+    heat = gradcam_map(p)
+    spread = heat.max() - heat.min()
+    scaled = (heat - heat.min()) / spread if spread > 0 else np.zeros_like(heat)
+    return with_own_zero(scaled[p.read_at], p.read_at)
+
+
+@replicates("att_grads")
+def att_grads(p: Pass) -> Matrix:
+    total = np.zeros(p.size)
+    for maps, gradient in zip(p.attention, p.attention_gradient, strict=True):
+        total += head_mean(maps * gradient)[p.read_at]
+    return total
+
+
+@replicates("grad_sam")
+def grad_sam(p: Pass) -> Matrix:
+    layers, heads = len(p.attention), len(p.attention[0])
+    total = np.zeros(p.size)
+    for layer in range(layers):
+        for h in range(heads):
+            for i in range(p.size):
+                for j in range(p.size):
+                    slope = max(0.0, p.attention_gradient[layer][h, i, j])
+                    total[j] += p.attention[layer][h, i, j] * slope
+    return total / (layers * heads * p.size)
+
+
+@replicates("gae")
+def gae(p: Pass) -> Matrix:
+    relevance = np.eye(p.size)
+    for maps, gradient in zip(p.attention, p.attention_gradient, strict=True):
+        relevance = relevance + head_mean(np.maximum(maps * gradient, 0)) @ relevance
+    return relevance[p.read_at]
+
+
+@replicates("gae", "released")
+def gae_released(p: Pass) -> Matrix:
+    return with_own_zero(gae(p), p.read_at)
+
+
+def activation(p: Pass, layer: int, token: int) -> float:
+    pairs = zip(p.hidden[layer][token], p.hidden_gradient[layer][token], strict=True)
+    return float(sum(h * g for h, g in pairs))
+
+
+def attended(p: Pass, layer: int, token: int) -> float:
+    return float(np.mean([head[:, token].mean() for head in p.attention[layer]]))
+
+
+@replicates("cat")
+def cat(p: Pass) -> Matrix:
+    layers = range(1, len(p.attention) + 1)
+    return np.array([sum(activation(p, layer, t) for layer in layers) for t in range(p.size)])
+
+
+@replicates("cat", "released")
+def cat_released(p: Pass) -> Matrix:
+    layers = range(len(p.attention))
+    return np.array([sum(activation(p, layer, t) for layer in layers) for t in range(p.size)])
+
+
+@replicates("attcat")
+def attcat(p: Pass) -> Matrix:
+    scores = np.zeros(p.size)
+    for t in range(p.size):
+        for layer in range(len(p.attention)):
+            scores[t] += attended(p, layer, t) * activation(p, layer + 1, t)
+    return scores
+
+
+@replicates("attcat", "released")
+def attcat_released(p: Pass) -> Matrix:
+    scores = np.zeros(p.size)
+    for t in range(p.size):
+        for layer in range(len(p.attention)):
+            scores[t] += attended(p, layer, t) * activation(p, layer, t)
+    return scores
+
+
+def length(vector: Matrix) -> float:
+    return float(np.sqrt(sum(x * x for x in vector)))
+
+
+@replicates("gradient_l2")
+def gradient_l2(p: Pass) -> Matrix:
+    return np.array([length(g) for g in p.hidden_gradient[0]])
+
+
+@replicates("gradient_l2", "released")
+def gradient_l2_released(p: Pass) -> Matrix:
+    norms = np.array([length(g) for g in p.embedded_twice[1]])
+    return norms / norms.sum()
+
+
+@replicates("input_x_gradient")
+def input_x_gradient(p: Pass) -> Matrix:
+    return np.array([activation(p, 0, t) for t in range(p.size)])
+
+
+@replicates("input_x_gradient_l2")
+def input_x_gradient_l2(p: Pass) -> Matrix:
+    return np.array([length(h * g) for h, g in zip(p.hidden[0], p.hidden_gradient[0], strict=True)])
+
+
+@replicates("input_x_gradient_l2", "released")
+def input_x_gradient_l2_released(p: Pass) -> Matrix:
+    return np.array([length(h * g) for h, g in zip(*p.embedded_twice, strict=True)])
+
+
+@replicates("input_x_gradient_mean")
+def input_x_gradient_mean(p: Pass) -> Matrix:
+    pairs = zip(p.hidden[0], p.hidden_gradient[0], strict=True)
+    return np.array([np.mean([abs(x) for x in h * g]) for h, g in pairs])
+
+
+@replicates("input_x_gradient_mean", "released")
+def input_x_gradient_mean_released(p: Pass) -> Matrix:
+    return np.array([np.abs(h * g).mean() for h, g in zip(*p.embedded_twice, strict=True)])
+
+
+@replicates("simple")
+def simple(p: Pass) -> Matrix:
+    pairs = zip(p.hidden[0], p.loss_gradient, strict=True)
+    magnitude = np.array([abs(float(h @ g)) for h, g in pairs])
+    return magnitude / magnitude.sum()

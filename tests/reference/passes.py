@@ -1,0 +1,94 @@
+"""An independent pass: transformers' own eager attention in 64 bits, one row, autograd on its outputs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch.overrides import TorchFunctionMode
+from transformers import PreTrainedModel
+
+from headlight.models.model import Task
+
+Matrix = np.ndarray
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What the oracles read: maps [layer][head][query][key], hidden states h⁰ … h^L, and gradients.
+
+    `read_at` is the position of the prediction; `loss_gradient` is that of −log p at the embedding.
+    """
+
+    attention: list[Matrix]
+    attention_gradient: list[Matrix]
+    hidden: list[Matrix]
+    hidden_gradient: list[Matrix]
+    loss_gradient: Matrix
+    read_at: int
+    embedded_twice: tuple[Matrix, Matrix]
+
+    @property
+    def size(self) -> int:
+        return len(self.hidden[0])
+
+
+def independent_pass(net: PreTrainedModel, ids: list[int], task: Task, label: int) -> Pass:
+    """Run a double-precision network without headlight; `label` is a class, or a token id."""
+    batch = torch.tensor([ids])
+    if net._can_set_attn_implementation():
+        net.set_attn_implementation("eager")
+    blocks = last_block(net)
+    kept: list[torch.Tensor] = []
+    handle = blocks.register_forward_hook(lambda _m, _a, out: keep(kept, out))
+    for parameter in net.parameters():
+        parameter.requires_grad_(True)
+    with WideSoftmax():
+        answer = net(batch, output_attentions=True, output_hidden_states=True)
+    handle.remove()
+    logits = answer.logits[0] if task is Task.SEQUENCE else answer.logits[0, -1]
+    hidden = [*answer.hidden_states[:-1], kept[-1]]
+    attention = list(answer.attentions)
+    found = torch.autograd.grad(logits[label], [*attention, *hidden], retain_graph=True)
+    (loss,) = torch.autograd.grad(-logits.log_softmax(-1)[label], hidden[0])
+    is_decoder = bool(torch.triu(attention[0][0, 0], 1).abs().max() == 0)
+    return Pass(
+        attention=[a[0].detach().numpy() for a in attention],
+        attention_gradient=[g[0].numpy() for g in found[: len(attention)]],
+        hidden=[h[0].detach().numpy() for h in hidden],
+        hidden_gradient=[g[0].numpy() for g in found[len(attention) :]],
+        loss_gradient=loss[0].numpy(),
+        read_at=len(ids) - 1 if is_decoder else 0,
+        embedded_twice=twice(net, hidden[0].detach(), task, label),
+    )
+
+
+class WideSoftmax(TorchFunctionMode):
+    """Keeps softmax in 64 bits where a family's eager attention asks for 32."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.nn.functional.softmax:
+            kwargs = {name: value for name, value in kwargs.items() if name != "dtype"}
+        return func(*args, **(kwargs or {}))
+
+
+def keep(kept: list[torch.Tensor], output: object) -> None:
+    kept.append(output if isinstance(output, torch.Tensor) else output[0])  # type: ignore[index]
+
+
+def last_block(net: PreTrainedModel) -> torch.nn.Module:
+    """The last member of the longest list of modules: the blocks."""
+    lists = [m for m in net.modules() if isinstance(m, torch.nn.ModuleList)]
+    return list(max(lists, key=len))[-1]
+
+
+def twice(
+    net: PreTrainedModel, embeddings: torch.Tensor, task: Task, label: int
+) -> tuple[Matrix, Matrix]:
+    """Embedding output and gradient of the probability when it is fed back as inputs_embeds."""
+    leaf = embeddings.clone().requires_grad_()
+    with WideSoftmax():
+        logits = net(inputs_embeds=leaf).logits[0]
+    chosen = logits if task is Task.SEQUENCE else logits[-1]
+    (gradient,) = torch.autograd.grad(chosen.softmax(-1)[label], leaf)
+    return embeddings[0].numpy(), gradient[0].numpy()
