@@ -82,7 +82,7 @@ WORDS = [
 def tokenizer() -> PreTrainedTokenizerFast:
     """A WordPiece tokenizer in the manner of BERT."""
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    letters = [c for c in "abcdefghijklmnopqrstuvwxyz"]
+    letters = list("abcdefghijklmnopqrstuvwxyz")
     pieces = dict.fromkeys([*special, *WORDS, *letters, *(f"##{c}" for c in letters)])
     vocabulary = {piece: number for number, piece in enumerate(list(pieces)[:VOCABULARY])}
     inner = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))

@@ -1,5 +1,7 @@
 """Texts become rows; rows are cut, windowed and padded without losing a position."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -116,7 +118,7 @@ def test_windows_cover_the_text_and_share_the_stride(length: int, limit: int, st
     found = windows(row, limit, stride)
     assert set().union(*found) == set(range(len(row)))
     assert all(len(window) <= limit for window in found)
-    for first, second in zip(found, found[1:], strict=False):
+    for first, second in pairwise(found):
         shared = set(first) & set(second) - {0, len(row) - 1}
         assert len(shared) == stride
 

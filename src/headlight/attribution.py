@@ -134,12 +134,21 @@ class Attribution:
         return self.texts[segment][slice(*span)].strip() or self.tokens[group[0]]
 
     def normalised(self, by: Literal["max", "sum"] = "max") -> Self:
-        """Scores divided by the largest magnitude, or by the sum of magnitudes; all zeros stay zeros."""
+        """Scores divided by the largest magnitude, or by the sum of magnitudes, of ordinary tokens.
+
+        Special tokens do not count, because [CLS] often dominates; all zeros stay zeros.
+        """
         if by not in ("max", "sum"):
             raise InvalidOption(f"by='{by}' does not exist. Use 'max' or 'sum'.")
-        magnitudes = np.abs(self.scores)
+        magnitudes = np.abs(self.scores[self.ordinary])
         size = magnitudes.max() if by == "max" else magnitudes.sum()
         return self if size == 0 else replace(self, scores=self.scores / size)
+
+    @property
+    def ordinary(self) -> NDArray[np.bool_]:
+        """Which positions are not special tokens; all of them where every token is special."""
+        ordinary = ~np.array(self.is_special)
+        return ordinary if ordinary.any() else ~ordinary
 
     def __sub__(self, other: Self) -> Self:
         """Scores less those of another attribution of the same tokens.
@@ -233,7 +242,7 @@ class Attribution:
         return str(import_module("headlight.renderers.html").fragment([self]))
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        yield import_module("headlight.renderers.terminal").heat_map(self)
+        yield import_module("headlight.renderers.terminal").HeatMap(self)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import Any, overload
 
 import numpy as np
@@ -350,8 +352,16 @@ def attribution_of(
         segments=row.segments,
         word_ids=row.word_ids,
         options={"variant": plan.variant, **plan.options},
-        versions={name: version(name) for name in ("headlight", "torch", "transformers")},
+        versions=installed_versions(),
         notes=notes,
+    )
+
+
+@cache
+def installed_versions() -> Mapping[str, str]:
+    """Versions of what computes the scores; looked up once, because that reads files."""
+    return MappingProxyType(
+        {name: version(name) for name in ("headlight", "torch", "transformers")}
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 from huggingface_hub import CacheNotFound, scan_cache_dir
+from safetensors import SafetensorError
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -76,7 +77,7 @@ def load(name: str | Path, *, task: str | None = None, dtype: torch.dtype = torc
         head = AUTO_CLASSES[chosen_task(config, task, source)]
         tokenizer = AutoTokenizer.from_pretrained(source)
         network = head.from_pretrained(source, dtype=dtype)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise InvalidInput(
             f"no model could be loaded from '{source}': {str(error).strip().splitlines()[0]} "
             "Give a folder with config.json and weights, or the name of a model on the hub "

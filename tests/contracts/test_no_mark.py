@@ -65,9 +65,10 @@ def test_a_pass_that_raises_leaves_no_mark(
     net = network(family, Task.SEQUENCE).train()
     wrapped = headlight.wrap(net)
     before = fingerprint(net)
-    with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="in the middle"):
+    with monkeypatch.context() as patch:
         patch.setattr(where(net), "forward", fail)
-        headlight.explain(wrapped, Batch.from_ids(rows()), list(METHODS))
+        with pytest.raises(RuntimeError, match="in the middle"):
+            headlight.explain(wrapped, Batch.from_ids(rows()), list(METHODS))
     after = fingerprint(net)
     del before["forward"], after["forward"]
     assert_same(before, after)

@@ -46,15 +46,32 @@ def sources(trace: Trace, number: int, length: int) -> list[NDArray[np.float64]]
 
 
 def flows(capacities: NDArray[np.float64], source: NDArray[np.float64]) -> list[float]:
-    """The maximum flow to each token, for capacities [layer, above, below]."""
+    """The maximum flow to each token, for capacities [layer, above, below].
+
+    All problems share one graph (source, the tokens of layers L … 1, sink); only the capacities into
+    the sink, from the tokens of layer 1 to the token in question, differ.
+    """
     layers, size, _ = capacities.shape
-    above, below = np.divmod(np.arange(size * size), size)
-    edges = [(source, np.full(size, (layers + 1) * size), layers * size + np.arange(size))]
-    for layer, matrix in enumerate(capacities):
-        edges.append((matrix.ravel(), (layer + 1) * size + above, layer * size + below))
-    values, starts, ends = (np.concatenate(column) for column in zip(*edges, strict=True))
-    units = np.round(values * CAPACITY_UNIT).astype(np.int32)
-    kept = units > 0
-    count = (layers + 1) * size + 1
-    graph = csr_array((units[kept], (starts[kept], ends[kept])), shape=(count, count))
-    return [maximum_flow(graph, count - 1, t).flow_value / CAPACITY_UNIT for t in range(size)]
+    nodes = np.arange(layers * size).reshape(layers, size)
+    sink, start = layers * size, layers * size + 1
+    starts, ends = [np.full(size, start), nodes[0]], [nodes[-1], np.full(size, sink)]
+    values = [source, np.ones(size)]
+    for layer in range(1, layers):
+        starts.append(np.repeat(nodes[layer], size))
+        ends.append(np.tile(nodes[layer - 1], size))
+        values.append(capacities[layer].ravel())
+    graph = csr_array(
+        (in_units(np.concatenate(values)), (np.concatenate(starts), np.concatenate(ends))),
+        shape=(start + 1, start + 1),
+    )
+    last_edges = np.flatnonzero(graph.indices == sink)
+    answers = []
+    for token in range(size):
+        graph.data[last_edges] = in_units(capacities[0, :, token])
+        answers.append(maximum_flow(graph, start, sink).flow_value / CAPACITY_UNIT)
+    return answers
+
+
+def in_units(values: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Capacities as integers."""
+    return np.round(values * CAPACITY_UNIT).astype(np.int32)

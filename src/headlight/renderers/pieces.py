@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from headlight.attribution import Attribution
 
 
@@ -44,17 +42,12 @@ def pieces(attribution: Attribution) -> list[Piece]:
         stripped = body.lstrip()
         drafts.append((stripped, score, False, gap + body[: len(body) - len(stripped)]))
         cursors[segment] = end
-    largest = largest_ordinary([(score, is_special) for _, score, is_special, _ in drafts])
+    ordinary = [abs(score) for _, score, is_special, _ in drafts if not is_special]
+    largest = max(ordinary or [abs(score) for _, score, *_ in drafts])
     return [
         Piece(text, score, score / largest if largest else 0.0, is_special, before)
         for text, score, is_special, before in drafts
     ]
-
-
-def largest_ordinary(scored: list[tuple[float, bool]]) -> float:
-    """The largest magnitude among ordinary tokens; among all where none is ordinary."""
-    ordinary = [abs(score) for score, is_special in scored if not is_special]
-    return float(np.max(ordinary or [abs(score) for score, _ in scored], initial=0.0))
 
 
 def headline(attribution: Attribution) -> str:
@@ -68,8 +61,8 @@ def headline(attribution: Attribution) -> str:
     return f"{attribution.method} · {target.label} ({', '.join(facts)}) · {attribution.model}"
 
 
-def meaning(attribution: Attribution) -> tuple[tuple[str, float], ...]:
-    """What the colours mean: (words, share) pairs for a legend."""
-    if attribution.signed:
-        return (("for", 1.0), ("against", -1.0))
-    return (("matters", 1.0),)
+def meaning(
+    attribution: Attribution, words: tuple[str, str] = ("for", "against")
+) -> tuple[tuple[str, float], ...]:
+    """What the colours mean: (word, share) pairs for a legend."""
+    return ((words[0], 1.0), (words[1], -1.0)) if attribution.signed else (("matters", 1.0),)

@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from headlight.attribution import Attribution, Generation
-from headlight.renderers.colours import Palette, blended, hue, opacity, palette
-from headlight.renderers.pieces import Piece, headline, meaning, pieces
+from headlight.renderers.colours import STRONGEST, Palette, blended, hue, opacity, palette
+from headlight.renderers.pieces import headline, meaning, pieces
 from headlight.renderers.registry import RENDERERS
 
 PAPER = (24, 24, 24)
@@ -23,6 +23,7 @@ class HeatMap:
 
     attribution: Attribution
     palette: str = "blue_red"
+    words: tuple[str, str] = ("for", "against")
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text(headline(self.attribution), style="bold")
@@ -30,22 +31,15 @@ class HeatMap:
             yield score_table(self.attribution)
         else:
             yield coloured(self.attribution, palette(self.palette))
-            yield legend(self.attribution, palette(self.palette))
+            yield legend(self.attribution, palette(self.palette), self.words)
         for note in self.attribution.notes:
             yield Text(f"note: {note}", style="italic")
 
 
-def heat_map(attribution: Attribution, palette: str = "blue_red") -> HeatMap:
-    """The heat map of one attribution."""
-    return HeatMap(attribution, palette)
-
-
-def style_of(piece_share: float, is_signed: bool, colours: Palette) -> str:
+def style_of(share: float, is_signed: bool, colours: Palette) -> str:
     """A rich style for a share of the largest score."""
-    red, green, blue = blended(
-        hue(piece_share, is_signed, colours), opacity(piece_share) / 0.72, PAPER
-    )
-    mark = " underline" if is_signed and piece_share < -0.15 else ""
+    red, green, blue = blended(hue(share, is_signed, colours), opacity(share) / STRONGEST, PAPER)
+    mark = " underline" if is_signed and share < -0.15 else ""
     return f"rgb(255,255,255) on rgb({red},{green},{blue}){mark}"
 
 
@@ -53,25 +47,27 @@ def coloured(attribution: Attribution, colours: Palette) -> Text:
     """The text with every piece on its colour; special tokens dim."""
     line = Text()
     for piece in pieces(attribution):
-        line.append(piece.before)
+        line.append(harmless(piece.before))
         if piece.is_special:
-            line.append(shown(piece), style="dim")
+            line.append(harmless(piece.text), style="dim")
         else:
-            line.append(shown(piece), style=style_of(piece.share, attribution.signed, colours))
+            line.append(
+                harmless(piece.text), style=style_of(piece.share, attribution.signed, colours)
+            )
     return line
 
 
-def shown(piece: Piece) -> str:
-    """A piece without characters that would steer the terminal."""
-    return "".join(c if c.isprintable() else "�" for c in piece.text.replace("\n", " "))
+def harmless(text: str) -> str:
+    """Text without characters that would steer the terminal."""
+    return "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text)
 
 
-def legend(attribution: Attribution, colours: Palette) -> Text:
+def legend(attribution: Attribution, colours: Palette, words: tuple[str, str]) -> Text:
     """What the colours mean."""
     line = Text(style="dim")
-    for words, share in meaning(attribution):
-        line.append(f" {words} ", style=style_of(share, attribution.signed, colours))
-        line.append(" ")
+    for word, share in meaning(attribution, words):
+        line.append(word, style=style_of(share, attribution.signed, colours))
+        line.append("  ")
     line.append("scale: largest ordinary token")
     return line
 
@@ -85,21 +81,22 @@ def score_table(attribution: Attribution) -> Table:
     for piece in pieces(attribution):
         length = round(min(abs(piece.share), 1) * BAR_WIDTH)
         bar = ("+" if piece.share >= 0 else "-") * length
-        table.add_row(
-            shown(piece), f"{piece.score:+.4f}" if attribution.signed else f"{piece.score:.4f}", bar
-        )
+        number = f"{piece.score:+.3g}" if attribution.signed else f"{piece.score:.3g}"
+        table.add_row(harmless(piece.text), number, bar)
     return table
 
 
 def comparison(attributions: Sequence[Attribution]) -> RenderableType:
     """Methods side by side, one below the other, under one headline."""
-    return Group(*(part for a in attributions for part in (heat_map(a), Text())))
+    return Group(*(part for a in attributions for part in (HeatMap(a), Text())))
 
 
 def differences(ours: Attribution, others: Sequence[Attribution]) -> RenderableType:
     """Where the first gives more than each of the others (green) and where less (red), as shares."""
     share = ours.normalised("sum")
-    maps = [heat_map(share - other.normalised("sum"), "green_red") for other in others]
+    maps = [
+        HeatMap(share - other.normalised("sum"), "green_red", ("more", "less")) for other in others
+    ]
     title = Text(f"green: {ours.method} gives more than the other; red: less", style="dim")
     return Group(title, *(part for each in maps for part in (each, Text())))
 

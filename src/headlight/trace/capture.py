@@ -191,9 +191,7 @@ def hooked(model: Model, recorder: Recorder) -> Iterator[None]:
     def at_embeddings(_module: nn.Module, _args: Any, output: Tensor) -> Tensor | None:
         return recorder.see_embeddings(output) if is_ours() else None
 
-    def before_block(
-        _module: nn.Module, args: tuple[Tensor, ...], kwargs: dict[str, Tensor]
-    ) -> None:
+    def before_block(_module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if is_ours():
             recorder.block_inputs.append(args[0] if args else kwargs["hidden_states"])
 

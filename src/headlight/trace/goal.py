@@ -125,7 +125,7 @@ def settle(
         decisions.append(find(Case(target, model, row, own, released)))
     width = max(len(decision.terms) for decision in decisions)
 
-    def column(name: str) -> list[list[float]]:
+    def column(name: str) -> list[list[float | int]]:
         return [
             [getattr(t, name) for t in d.terms] + [0] * (width - len(d.terms)) for d in decisions
         ]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -33,12 +32,6 @@ class Gradients:
     attention: tuple[Attention, ...] = ()
 
 
-class Replay(Protocol):
-    """Another pass with other embeddings: the target of each row, differentiable in them."""
-
-    def __call__(self, embeddings: Hidden, *, output: Output | None = None) -> PerRow: ...
-
-
 @dataclass(frozen=True, eq=False)
 class Trace:
     """One forward pass of a batch, captured and frozen; tensors are zero at padding.
@@ -57,7 +50,7 @@ class Trace:
     attention: tuple[Attention, ...]
     hidden: tuple[Hidden, ...]
     sweep: Callable[[Output | None], Gradients]
-    replay: Replay
+    run_again: Callable[[Hidden, Output | None], PerRow]
     embed_twice: Callable[[], tuple[Hidden, Hidden]]
     place: Callable[[], Scores]
     swept: dict[Output | None, Gradients] = field(default_factory=dict)
@@ -67,6 +60,10 @@ class Trace:
         if output not in self.swept:
             self.swept[output] = self.sweep(output)
         return self.swept[output]
+
+    def replay(self, embeddings: Hidden, output: Output | None = None) -> PerRow:
+        """The target of each row in another pass with other embeddings, differentiable in them."""
+        return self.run_again(embeddings, output)
 
     @property
     def weights(self) -> Scores:
@@ -121,7 +118,7 @@ def trace(
             attention=tuple(without_padding(g, inputs) for g in found[middle:]),
         )
 
-    def replay(embeddings: Hidden, *, output: Output | None = None) -> PerRow:
+    def run_again(embeddings: Hidden, output: Output | None) -> PerRow:
         again = Recorder(wants_gradient=torch.is_grad_enabled(), replacement=embeddings)
         with watching(model, again):
             logits = logits_of(model, inputs)
@@ -135,7 +132,7 @@ def trace(
         attention=tuple(without_padding(a, inputs) for a in recorder.attention),
         hidden=tuple(without_padding(h, inputs) for h in hidden),
         sweep=sweep,
-        replay=replay,
+        run_again=run_again,
         embed_twice=lambda: embedded_twice(model, inputs, goal),
         place=lambda: read_place(goal, model),
     )

@@ -1,0 +1,143 @@
+"""Cost of methods as multiples of one plain batched forward pass, measured in one interleaved run.
+
+    python benchmarks/speed/run.py            writes benchmarks/speed/results.json and results.md
+
+Seconds differ between machines and hours; ratios of runs taken in turn hardly do. Every round times
+the plain pass and every case once, in a new order; a case's ratio is taken to the plain pass of its
+own round. The median and the middle half of the rounds are reported.
+"""
+
+import json
+import platform
+import random
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+import transformers
+from transformers import BertConfig, BertForSequenceClassification
+from transformers.utils import logging
+
+import headlight
+from headlight import METHODS, Batch
+from headlight.batch import collate
+
+HOME = Path(__file__).parent
+ROUNDS = 15
+NETWORKS = {
+    "6 × 384 (MiniLM)": {
+        "num_hidden_layers": 6,
+        "hidden_size": 384,
+        "num_attention_heads": 12,
+        "intermediate_size": 1536,
+    },
+    "12 × 768 (BERT base)": {},
+}
+ROWS, TOKENS = 8, 64
+
+
+def group(name: str) -> str:
+    needs = METHODS[name].needs
+    if any("gradient" in need for need in needs):
+        return "gradient"
+    return "attention" if needs else "none"
+
+
+def cases() -> dict[str, list[str]]:
+    """Every method alone, then all of a group, then all together."""
+    several = {name: [name] for name in METHODS}
+    for kind in ("attention", "gradient"):
+        several[f"all {kind} methods"] = [
+            n for n in METHODS if group(n) == kind and n != "attention_flow"
+        ]
+    several["all methods"] = [n for n in METHODS if n != "attention_flow"]
+    return several
+
+
+def timed(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def measure(settings: dict[str, int]) -> dict[str, dict[str, float]]:
+    torch.manual_seed(0)
+    net = BertForSequenceClassification(BertConfig(vocab_size=30522, **settings)).eval()
+    model = headlight.wrap(net)
+    batch = Batch.from_ids(torch.randint(5, 30000, (ROWS, TOKENS)))
+    inputs = collate(batch.rows, 0)
+
+    def plain() -> None:
+        with torch.inference_mode():
+            net(inputs.ids, attention_mask=inputs.attended.long())
+
+    def explaining(names: list[str]) -> Callable[[], object]:
+        return lambda: headlight.explain(model, batch, names)
+
+    calls = {name: explaining(names) for name, names in cases().items()}
+    slow = {"attention_flow"}
+    for call in (plain, *(c for name, c in calls.items() if name not in slow)):
+        call()
+    ratios: dict[str, list[float]] = {name: [] for name in calls}
+    seconds = []
+    for round_number in range(ROUNDS):
+        order = [name for name in calls if name not in slow or round_number < 3]
+        random.Random(round_number).shuffle(order)
+        for name in order:
+            base = min(timed(plain), timed(plain))
+            seconds.append(base)
+            ratios[name].append(timed(calls[name]) / base)
+    answers = {}
+    for name, values in ratios.items():
+        low, _, high = statistics.quantiles(values, n=4)
+        answers[name] = {
+            "median": round(statistics.median(values), 2),
+            "quarter": round(low, 2),
+            "three quarters": round(high, 2),
+        }
+    answers["plain forward, seconds"] = {"median": round(statistics.median(seconds), 4)}
+    return answers
+
+
+def table(results: dict[str, dict[str, dict[str, float]]]) -> str:
+    heads = list(results)
+    lines = [
+        f"Multiples of one plain forward pass ({ROWS} rows of {TOKENS} tokens); median "
+        "(middle half). Made by `python benchmarks/speed/run.py`.",
+        "",
+        f"| methods | {' | '.join(heads)} |",
+        f"|---|{'---|' * len(heads)}",
+    ]
+    for name in results[heads[0]]:
+        cells = []
+        for head in heads:
+            cell = results[head][name]
+            spread = f" ({cell['quarter']}–{cell['three quarters']})" if "quarter" in cell else ""
+            cells.append(f"{cell['median']}{spread}")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    logging.set_verbosity_error()
+    results = {name: measure(settings) for name, settings in NETWORKS.items()}
+    facts = {
+        "rows": ROWS,
+        "tokens": TOKENS,
+        "rounds": ROUNDS,
+        "threads": torch.get_num_threads(),
+        "processor": platform.processor() or platform.machine(),
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+    }
+    (HOME / "results.json").write_text(
+        json.dumps({"settings": facts, "results": results}, indent=1)
+    )
+    (HOME / "results.md").write_text(table(results))
+    print(table(results))
+
+
+if __name__ == "__main__":
+    main()

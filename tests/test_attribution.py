@@ -1,0 +1,149 @@
+"""The frozen answer and what can be made of it."""
+
+import json
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import headlight
+from headlight import Attribution, InvalidInput, InvalidOption, Model
+from headlight.attribution import Explained
+
+TARGET = Explained("positive", "positive", 1.5, 0.8, (0,), "logit")
+
+
+def made(scores: list[float] | None = None, **changes: object) -> Attribution:
+    """The film, unbelievable film: a word twice, and one in three pieces."""
+    tokens = ("[CLS]", "film", ",", "un", "##believ", "##able", "film", "[SEP]")
+    facts = {
+        "tokens": tokens,
+        "scores": np.array(scores or [0.9, 0.1, 0.0, 0.2, -0.5, 0.1, -0.4, 0.3]),
+        "target": TARGET,
+        "method": "attcat",
+        "model": "toy",
+        "signed": True,
+        "is_special": (True, *[False] * 6, True),
+        "texts": ("film, unbelievable film",),
+        "offsets": ((0, 0), (0, 4), (4, 5), (6, 8), (8, 14), (14, 18), (19, 23), (0, 0)),
+        "segments": (None, 0, 0, 0, 0, 0, 0, None),
+        "word_ids": (None, 0, 1, 2, 2, 2, 3, None),
+        "options": {"variant": "paper"},
+        "versions": {"headlight": "0"},
+    }
+    return Attribution(**{**facts, **changes})  # type: ignore[arg-type]
+
+
+def test_it_is_frozen() -> None:
+    answer = made()
+    with pytest.raises(FrozenInstanceError):
+        answer.method = "other"  # type: ignore[misc]
+    with pytest.raises(ValueError, match="read-only"):
+        answer.scores[0] = 1
+
+
+def test_scores_are_by_position_so_repeated_words_keep_theirs() -> None:
+    assert made().as_tuples()[1] == ("film", 0.1)
+    assert made().as_tuples()[6] == ("film", -0.4)
+    assert len(made().as_tuples()) == len(made()) == 8
+
+
+@pytest.mark.parametrize(("merge", "expected"), [("sum", -0.2), ("max", -0.5), ("mean", -0.2 / 3)])
+def test_words_merge_pieces(merge: str, expected: float) -> None:
+    words = made().words(merge)  # type: ignore[arg-type]
+    assert words.tokens == ("[CLS]", "film", ",", "unbelievable", "film", "[SEP]")
+    assert words.scores[3] == pytest.approx(expected)
+    assert words.offsets[3] == (6, 18)
+    assert words.unit == "word"
+    assert words.words("sum").tokens == words.tokens
+
+
+def test_words_of_bare_ids_are_not_known() -> None:
+    with pytest.raises(InvalidInput, match="words are not known"):
+        made(word_ids=None).words()
+    with pytest.raises(InvalidOption, match="merge='median'"):
+        made().words("median")  # type: ignore[arg-type]
+
+
+def test_top_is_by_magnitude_and_leaves_special_tokens_out() -> None:
+    assert [(t, p) for t, _, p in made().top(2)] == [("##believ", 4), ("film", 6)]
+    assert made().top(1, special=True)[0][0] == "[CLS]"
+
+
+def test_normalising() -> None:
+    assert np.abs(made().normalised().scores[1:-1]).max() == 1
+    assert np.abs(made().normalised("sum").scores[1:-1]).sum() == pytest.approx(1)
+    only_special = made(is_special=(True,) * 8)
+    assert np.abs(only_special.normalised().scores).max() == 1
+    zeros = made([0.0] * 8)
+    assert zeros.normalised() is zeros
+    with pytest.raises(InvalidOption, match="by='mean'"):
+        made().normalised("mean")  # type: ignore[arg-type]
+
+
+def test_a_difference_is_of_the_same_tokens() -> None:
+    difference = made() - made([0.1] * 8, method="rollout")
+    np.testing.assert_allclose(difference.scores, made().scores - 0.1)
+    assert difference.method == "attcat − rollout"
+    assert difference.signed
+    with pytest.raises(InvalidInput, match="same tokens"):
+        made() - made().words()
+
+
+def test_tokens_and_scores_must_agree() -> None:
+    with pytest.raises(InvalidInput, match="8 tokens need as many scores"):
+        made([1.0, 2.0])
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=8, max_size=8))
+def test_json_round_trip_loses_nothing(scores: list[float]) -> None:
+    answer = made(scores, notes=("cut",))
+    again = Attribution.from_dict(json.loads(json.dumps(answer.to_dict())))
+    assert again == answer
+    assert again.offsets == answer.offsets
+    assert again.target == answer.target
+    assert again.scores.tolist() == answer.scores.tolist()
+
+
+def test_save_and_load(tmp_path: Path, classifier: Model) -> None:
+    answer = headlight.explain(classifier, "a charming film")
+    path = tmp_path / "answer.json"
+    answer.save(path)
+    assert Attribution.load(path) == answer
+    with pytest.raises(InvalidInput, match="exists"):
+        answer.save(path)
+    answer.save(path, overwrite=True)
+    assert [p.name for p in tmp_path.iterdir()] == ["answer.json"]
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        answer.save(tmp_path / "nowhere" / "x.json")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"format": 99}'])
+def test_what_is_no_attribution_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(content)
+    with pytest.raises(InvalidInput):
+        Attribution.load(path)
+
+
+def test_data_frame_has_a_row_for_each_token() -> None:
+    frame = made().to_dataframe()
+    assert list(frame.columns) == [
+        "token",
+        "score",
+        "is_special",
+        "word_ids",
+        "segments",
+        "start",
+        "end",
+    ]
+    assert len(frame) == 8
+
+
+def test_repr_is_short() -> None:
+    assert repr(made()) == (
+        "<Attribution attcat of 'positive' by toy: ##believ -0.5, film -0.4, un +0.2>"
+    )

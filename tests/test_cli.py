@@ -1,0 +1,193 @@
+"""The command line as people use it: commands, files, pipes, exit codes."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import headlight
+from headlight import Attribution, Model
+from headlight.cli import app, main
+
+TEXT = "a charming and often affecting journey"
+
+
+@pytest.fixture(scope="session")
+def folder(classifier: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("model")
+    classifier.network.save_pretrained(path)
+    classifier.tokenizer.save_pretrained(path)
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def writer_folder(writer: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("writer")
+    writer.network.save_pretrained(path)
+    writer.tokenizer.save_pretrained(path)
+    return str(path)
+
+
+def run(*arguments: str, text: str | None = None) -> str:
+    """Standard output of a command that must succeed."""
+    result = CliRunner().invoke(app, arguments, input=text)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_explain_prints_a_heat_map(folder: str) -> None:
+    lines = run("explain", TEXT, "--model", folder, "--method", "rollout").splitlines()
+    assert lines[0].startswith("rollout · ")
+    assert [line.split()[0] for line in lines if "0." in line][2:8] == TEXT.split()
+
+
+def test_explain_in_every_format(folder: str, tmp_path: Path) -> None:
+    arguments = ("explain", TEXT, "-m", folder, "-a", "attcat", "-a", "rollout", "--words")
+    assert run(*arguments, "-f", "html").startswith("<!doctype html>")
+    assert r"\colorbox" in run(*arguments, "-f", "latex")
+    lines = run(*arguments, "-f", "json").splitlines()
+    assert [json.loads(line)["method"] for line in lines] == ["attcat", "rollout"]
+    run(*arguments, "-o", str(tmp_path / "page.html"))
+    assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_explain_options_reach_the_library(folder: str, classifier: Model) -> None:
+    out = run(
+        *("explain", TEXT, "-m", folder, "-t", "negative", "--contrast", "2", "-f", "json"),
+        *("--variant", "released", "--batch-size", "4"),
+    )
+    found = Attribution.from_dict(json.loads(out))
+    expected = headlight.explain(classifier, TEXT, target=("negative", 2), variant="released")
+    assert found.target.label == "negative − positive"
+    assert found.scores == pytest.approx(expected.scores, rel=1e-4, abs=1e-6)
+    chance = json.loads(run("explain", TEXT, "-m", folder, "--probability", "-f", "json"))
+    assert chance["target"]["output"] == "probability"
+
+
+def test_many_texts_come_from_a_file_and_from_standard_input(folder: str, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("review,label\na good film,1\na dull plot,0\n")
+    out = tmp_path / "out.jsonl"
+    run(
+        "explain",
+        "-m",
+        folder,
+        "-i",
+        str(tmp_path / "in.csv"),
+        "--column",
+        "review",
+        "-o",
+        str(out),
+    )
+    found = [json.loads(line)["texts"] for line in out.read_text().splitlines()]
+    assert found == [["a good film"], ["a dull plot"]]
+    piped = run("explain", "-m", folder, "-i", "-", "-f", "json", text="one\ntwo\n")
+    assert len(piped.splitlines()) == 2
+
+
+def test_pairs_and_windows(folder: str) -> None:
+    pair = json.loads(run("explain", "a film", "--pair", "is good", "-m", folder, "-f", "json"))
+    assert pair["texts"] == ["a film", "is good"]
+    long = run("explain", "good " * 200, "-m", folder, "--stride", "5", "-f", "json")
+    assert "windows" in json.loads(long)["notes"][0]
+
+
+def test_generate_shows_a_matrix(writer_folder: str) -> None:
+    out = run("explain", "the keys", "-m", writer_folder, "--generate", "2")
+    assert "strongest inputs" in out
+
+
+def test_compare_shows_methods_and_differences(folder: str) -> None:
+    out = run("compare", TEXT, "-m", folder, "-a", "attcat", "-a", "rollout", "--words")
+    assert out.index("attcat · ") < out.index("rollout · ") < out.index("attcat − rollout")
+
+
+def test_methods_lists_and_tells() -> None:
+    assert all(name in run("methods") for name in headlight.METHODS)
+    told = run("methods", "AttCAT")
+    assert "Eq. 11-12" in told
+    assert "variant='released'" in told
+
+
+def test_models_lists_families() -> None:
+    assert "modernbert" in run("models")
+
+
+def test_version() -> None:
+    assert run("--version").strip() == headlight.__version__
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["explain", "x", "-m", "{folder}", "-a", "rolout"], "Did you mean 'rollout'"),
+        (["explain", "x", "-m", "{folder}", "-t", "postive"], "Did you mean 'positive'"),
+        (["explain", " ", "-m", "{folder}"], "only spaces"),
+        (["explain", "-m", "{folder}"], "one of the two"),
+        (["explain", "x", "-i", "-", "-m", "{folder}"], "one of the two"),
+        (["explain", "x", "-m", "/nowhere"], "no model could be loaded"),
+        (["explain", "x", "-m", "{folder}", "-o", "/nowhere/x.html"], "cannot be written"),
+        (["explain", "x", "-m", "{folder}", "--generate", "3"], "only a causal language model"),
+        (["methods", "nothing"], "no method named 'nothing'"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_exit_code_1(
+    arguments: list[str], message: str, folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filled = [a.format(folder=folder) for a in arguments]
+    with pytest.raises(SystemExit) as stopped:
+        main(lambda: app(filled, standalone_mode=False))
+    assert stopped.value.code == 1
+    written = capsys.readouterr()
+    assert message in " ".join(written.err.split())
+    assert "Traceback" not in written.err
+
+
+def in_shell(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        shell=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONWARNINGS": "error::RuntimeWarning", **environment},
+        check=False,
+    )
+
+
+def test_help_needs_neither_torch_nor_transformers() -> None:
+    code = (
+        "import sys; from headlight.cli import app\n"
+        "try: app(['explain', '--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'torch', 'transformers', 'numpy', 'matplotlib', 'spacy', 'ray', 'captum', 'fastapi'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert "Examples" in result.stdout
+
+
+def test_a_closed_pipe_ends_quietly(folder: str) -> None:
+    command = (
+        f"{sys.executable} -m headlight explain '{'a film ' * 20}' -m {folder} -f json | head -c 1"
+    )
+    result = in_shell(command)
+    assert result.stdout == "{"
+    assert "Traceback" not in result.stderr
+    assert "BrokenPipe" not in result.stderr
+
+
+def test_colour_is_left_out_when_asked(folder: str) -> None:
+    command = f"{sys.executable} -m headlight explain 'a film' -m {folder}"
+    coloured = in_shell(command, FORCE_COLOR="1", COLORTERM="truecolor", TERM="xterm-256color")
+    plain = in_shell(command, FORCE_COLOR="1", NO_COLOR="1", TERM="xterm-256color")
+    assert "48;2;" in coloured.stdout
+    assert "48;2;" not in plain.stdout
+    assert re.search(r"film\s+[+-]", re.sub(r"\x1b\[[0-9;]*m", "", plain.stdout))

@@ -1,0 +1,49 @@
+"""Data flows one way: a module imports only from its own folder and from lower layers."""
+
+import ast
+from pathlib import Path
+
+import headlight
+
+HOME = Path(headlight.__file__).parent
+LAYERS = {
+    "errors": 0,
+    "shapes": 0,
+    "registry": 1,
+    "batch": 1,
+    "target": 1,
+    "attribution": 1,
+    "models": 2,
+    "renderers": 2,
+    "files": 2,
+    "trace": 3,
+    "loading": 4,
+    "methods": 5,
+    "explanation": 6,
+    "cli": 10,
+    "__main__": 11,
+    "__init__": 11,
+}
+
+
+def imported(path: Path) -> set[str]:
+    """Top-level parts of headlight that a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("headlight."):
+            found.add(str(node.module).split(".")[1])
+    return found
+
+
+def test_no_module_imports_from_above() -> None:
+    for path in HOME.rglob("*.py"):
+        own = path.relative_to(HOME).parts[0].removesuffix(".py")
+        for other in imported(path):
+            assert other == own or LAYERS[other] < LAYERS[own], f"{path} imports {other}"
+
+
+def test_every_part_has_a_layer() -> None:
+    parts = {
+        p.name.removesuffix(".py") for p in HOME.iterdir() if not p.name.startswith("__pycache")
+    }
+    assert parts - {"py.typed"} == set(LAYERS)

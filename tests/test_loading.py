@@ -1,0 +1,73 @@
+"""Models from folders, and what a wrong one gets."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from peft import LoraConfig, get_peft_model
+
+import headlight
+from headlight import InvalidInput, Model, UnknownName, UnsupportedModel
+from headlight.models.model import Task
+from tests.networks import network
+
+TEXT = "a charming film"
+
+
+@pytest.fixture
+def folder(classifier: Model, tmp_path: Path) -> Path:
+    classifier.network.save_pretrained(tmp_path / "model")
+    classifier.tokenizer.save_pretrained(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_a_saved_folder_is_loaded_with_its_head(folder: Path, classifier: Model) -> None:
+    loaded = headlight.load(folder)
+    assert loaded.task is Task.SEQUENCE
+    assert loaded.name == str(folder)
+    found = headlight.explain(loaded, TEXT)
+    np.testing.assert_allclose(found.scores, headlight.explain(classifier, TEXT).scores, rtol=1e-5)
+
+
+def test_checkpoints_are_loaded_in_full_precision(folder: Path, classifier: Model) -> None:
+    network("bert", Task.SEQUENCE).half().save_pretrained(folder)
+    assert headlight.load(folder).network.dtype is torch.float32
+    assert headlight.load(folder, dtype=torch.bfloat16).network.dtype is torch.bfloat16
+
+
+def test_the_task_can_be_chosen(folder: Path) -> None:
+    assert headlight.load(folder, task="token classification").task is Task.TOKEN
+    with pytest.raises(UnknownName, match="no task named 'tokens'"):
+        headlight.load(folder, task="tokens")
+
+
+@pytest.mark.parametrize("name", ["/nowhere/at/all", "someone/no-such-model"])
+def test_what_cannot_be_loaded_says_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(InvalidInput, match="no model could be loaded from"):
+        headlight.load(name)
+
+
+def test_a_half_written_folder_says_so(folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(InvalidInput, match="no model could be loaded from"):
+        headlight.load(folder)
+
+
+def test_a_checkpoint_without_a_head_says_so(folder: Path, classifier: Model) -> None:
+    classifier.network.bert.save_pretrained(folder)
+    with pytest.raises(UnsupportedModel, match="has no head to explain"):
+        headlight.load(folder)
+
+
+def test_peft_models_are_explained_with_their_adapters(classifier: Model) -> None:
+    net = network("bert", Task.SEQUENCE)
+    adapted = get_peft_model(
+        net, LoraConfig(target_modules=["query"], init_lora_weights=False)
+    ).eval()
+    wrapped = headlight.wrap(adapted, classifier.tokenizer)
+    found = headlight.explain(wrapped, TEXT, target=0)
+    plain = headlight.explain(classifier, TEXT, target=0)
+    assert np.abs(found.scores - plain.scores).max() > 1e-4

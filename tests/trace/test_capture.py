@@ -1,0 +1,171 @@
+"""What is captured is what the network computes, and nothing stays behind."""
+
+import pytest
+import torch
+from transformers import (
+    BloomConfig,
+    BloomForCausalLM,
+    BloomForSequenceClassification,
+    GPTNeoXConfig,
+    GPTNeoXForCausalLM,
+    GptOssConfig,
+    GptOssForCausalLM,
+)
+
+import headlight
+from headlight import Batch, UnsupportedModel
+from headlight.batch import collate
+from headlight.models import architectures
+from headlight.models.architectures import Architecture
+from headlight.models.model import Task
+from headlight.target import Target
+from headlight.trace.capture import RECORDER
+from headlight.trace.trace import NEEDS, trace
+from tests.networks import CONFIGS, FAMILIES_AND_TASKS, TARGETS, model, network, rows
+
+
+@pytest.mark.parametrize(("family", "task"), FAMILIES_AND_TASKS)
+def test_logits_are_those_of_the_plain_network(family: str, task: Task) -> None:
+    wrapped = model(family, task)
+    inputs = collate(Batch.from_ids(rows()).rows, wrapped.pad_id or 0)
+    with torch.no_grad():
+        plain = wrapped.network(inputs.ids, attention_mask=inputs.attended.long())
+    targets = [TARGETS.get(task, Target())] * len(rows())
+    seen = trace(wrapped, Batch.from_ids(rows()).rows, targets, NEEDS).logits
+    expected = plain.start_logits if task is Task.QUESTION else plain.logits
+    found = seen[..., 0] if task is Task.QUESTION else seen
+    found = found[:, 0] if task in (Task.SEQUENCE, Task.REGRESSION) else found
+    real = inputs.present if found.dim() == inputs.ids.dim() + (task is not Task.QUESTION) else None
+    difference = (found - expected).abs()
+    worst = difference[inputs.present] if real is not None else difference
+    assert float(worst.max()) <= 2e-5 * float(expected.abs().max())
+
+
+@pytest.mark.parametrize("family", CONFIGS)
+def test_attention_and_hidden_states_are_those_of_transformers(family: str) -> None:
+    net = network(family, Task.SEQUENCE)
+    wrapped = headlight.wrap(net)
+    seen = trace(wrapped, Batch.from_ids(rows()[1]).rows, [Target()], NEEDS)
+    if net._can_set_attn_implementation():
+        net.set_attn_implementation("eager")
+    with torch.no_grad():
+        own = net(torch.tensor([rows()[1]]), output_attentions=True, output_hidden_states=True)
+    assert len(seen.attention) == len(own.attentions) == 3
+    for a, b in zip(seen.attention, own.attentions, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
+    for a, b in zip(seen.hidden[:-1], own.hidden_states[:-1], strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(seen.embeddings, own.hidden_states[0], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("family", CONFIGS)
+def test_replay_of_the_same_embeddings_gives_the_same_target(family: str) -> None:
+    wrapped = model(family, Task.SEQUENCE)
+    seen = trace(wrapped, Batch.from_ids(rows()).rows, [Target()] * 3, NEEDS)
+    leaf = seen.embeddings.clone().requires_grad_()
+    value = seen.replay(leaf)
+    expected = seen.goal.value(seen.logits, seen.inputs.present)
+    torch.testing.assert_close(value, expected, rtol=1e-4, atol=1e-5)
+    (gradient,) = torch.autograd.grad(value.sum(), leaf)
+    gradient[~seen.inputs.present] = 0
+    torch.testing.assert_close(gradient, seen.gradients().embeddings, rtol=1e-3, atol=1e-5)
+    with torch.no_grad():
+        assert float((seen.replay(leaf * 1.1) - expected).abs().max()) > 0
+
+
+def test_padding_is_zero_in_everything_captured() -> None:
+    seen = trace(model("bert", Task.SEQUENCE), Batch.from_ids(rows()).rows, [Target()] * 3, NEEDS)
+    away = ~seen.inputs.present
+    gradients = seen.gradients()
+    for tensor in (*seen.hidden, *gradients.hidden, seen.embeddings, gradients.embeddings):
+        assert not tensor[away].any()
+    for tensor in (*seen.attention, *gradients.attention):
+        assert not tensor.transpose(1, 3)[away].any()
+        assert not tensor.transpose(1, 2)[away].any()
+
+
+def test_all_gradients_come_from_one_sweep() -> None:
+    seen = trace(model("bert", Task.SEQUENCE), Batch.from_ids(rows()).rows, [Target()] * 3, NEEDS)
+    assert seen.gradients() is seen.gradients()
+    assert seen.gradients("log_probability") is not seen.gradients()
+
+
+def test_only_what_is_needed_is_captured() -> None:
+    rows_ = Batch.from_ids(rows()).rows
+    seen = trace(model("bert", Task.SEQUENCE), rows_, [Target()] * 3, {"attention"})
+    assert seen.hidden == ()
+    assert not seen.attention[0].requires_grad
+    seen = trace(model("bert", Task.SEQUENCE), rows_, [Target()] * 3, {"embedding_gradient"})
+    assert seen.attention == ()
+
+
+def test_another_thread_s_pass_is_not_recorded() -> None:
+    assert RECORDER.get() is None
+
+
+# --------------------------------------------------------------------------------- unknown families
+
+
+def test_unknown_families_do_what_needs_no_row() -> None:
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 60, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+    neox = GPTNeoXForCausalLM(GPTNeoXConfig(**sizes, intermediate_size=16))
+    bloom = BloomForCausalLM(BloomConfig(vocab_size=60, hidden_size=16, n_layer=2, n_head=2))
+    for net in (neox, bloom):
+        wrapped = headlight.wrap(net.eval())
+        batch = Batch.from_ids([[5, 6, 7, 8], [9, 10]])
+        working = ["raw_attention", "rollout", "grads", "gae", "grad_sam", "input_x_gradient"]
+        found = headlight.explain(wrapped, batch, working)
+        for name in working:
+            alone = headlight.explain(wrapped, Batch.from_ids([9, 10]), name)
+            assert found[name][1].scores == pytest.approx(alone.scores, rel=1e-4, abs=1e-6)
+        with pytest.raises(UnsupportedModel, match=r"no row in the architecture table.*blocks"):
+            headlight.explain(wrapped, batch, "attcat")
+
+
+def test_the_reading_position_of_an_unknown_classifier_is_not_guessed() -> None:
+    config = BloomConfig(vocab_size=60, hidden_size=16, n_layer=2, n_head=2, pad_token_id=3)
+    wrapped = headlight.wrap(BloomForSequenceClassification(config).eval())
+    batch = Batch.from_ids([5, 6, 7])
+    with pytest.raises(UnsupportedModel, match="position that its classifier reads is not known"):
+        headlight.explain(wrapped, batch, "rollout")
+    assert headlight.explain(wrapped, batch, "grad_sam").scores.shape == (3,)
+
+
+def test_attention_that_is_not_followed_is_refused() -> None:
+    config = GptOssConfig(
+        vocab_size=60,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        head_dim=8,
+        num_local_experts=2,
+        num_experts_per_tok=1,
+    )
+    with pytest.raises(UnsupportedModel, match="attention sinks"):
+        headlight.wrap(GptOssForCausalLM(config).eval())
+
+
+# ------------------------------------------------------------------------------- rows that are wrong
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (Architecture(("embedings",), "encoder.layer", "first"), "names 'embedings' as embeddings"),
+        (
+            Architecture(("embeddings",), "encoder.layers", "first"),
+            "names 'encoder.layers' as blocks",
+        ),
+        (Architecture(("embeddings",), "encoder", "first"), "0 blocks ran, but 3 attention maps"),
+        (Architecture(("pooler.dense",), "encoder.layer", "first"), "do not depend on"),
+    ],
+)
+def test_a_wrong_row_is_found_when_the_network_is_wrapped(
+    row: Architecture, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(architectures.ARCHITECTURES, "bert", row)
+    with pytest.raises(UnsupportedModel, match=message):
+        headlight.wrap(network("bert", Task.SEQUENCE))
