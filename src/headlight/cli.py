@@ -48,7 +48,12 @@ PairOption = Annotated[
     typer.Option("--pair", "-p", help="The second text of a pair, or the context of a question."),
 ]
 ModelOption = Annotated[
-    str, typer.Option("--model", "-m", help="A folder, or the name of a model on the hub.")
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        help="An embedded model, a folder, or a hub name (see: headlight models).",
+    ),
 ]
 TargetOption = Annotated[
     str | None,
@@ -213,15 +218,25 @@ def methods(
 
 @app.command()
 def models() -> None:
-    """List the model families that are known, and the models found in the local hub cache."""
+    """List the embedded models, the families that are known, and the models in the local hub cache."""
     from headlight.loading import cached_models
     from headlight.models.architectures import ARCHITECTURES
+    from headlight.models.catalogue import CATALOGUE, MINILM, whereabouts
 
+    table = Table(box=None, pad_edge=False)
+    for heading in ("embedded", "decides", "labels"):
+        table.add_column(heading)
+    for entry in CATALOGUE.values():
+        table.add_row(entry.name, entry.decides, ", ".join(entry.labels))
     console = Console()
-    console.print(f"[bold]families:[/] {', '.join(sorted(ARCHITECTURES))}", highlight=False)
-    found = cached_models()
-    console.print("[bold]in the local cache:[/] " + (", ".join(found) or "none"), highlight=False)
-    console.print("Any folder saved by save_pretrained, or a hub name, can be given to --model.")
+    console.print(table)
+    console.print(f"their base, {MINILM.name}: {whereabouts(MINILM)}", highlight=False)
+    console.print(f"\n[bold]families:[/] {', '.join(sorted(ARCHITECTURES))}", highlight=False)
+    cached = ", ".join(cached_models()) or "none"
+    console.print(f"[bold]in the local hub cache:[/] {cached}", highlight=False)
+    console.print(
+        "--model takes a name from here, a folder saved by save_pretrained, or a hub name."
+    )
 
 
 @app.callback(invoke_without_command=True)

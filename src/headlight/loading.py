@@ -21,6 +21,7 @@ from transformers import (
 
 from headlight.errors import InvalidInput, UnsupportedModel, unknown_name
 from headlight.models.architectures import ARCHITECTURES
+from headlight.models.catalogue import CATALOGUE, load_embedded, quiet
 from headlight.models.model import HEADS, Model, Task, task_of
 from headlight.trace.check import prove
 
@@ -67,21 +68,25 @@ def wrap(
 
 
 def load(name: str | Path, *, task: str | None = None, dtype: torch.dtype = torch.float32) -> Model:
-    """A model by hub name or folder, in full precision unless another `dtype` is given.
+    """A model by catalogue name, folder or hub name, in full precision unless `dtype` says otherwise.
 
     The task is read from the checkpoint's own class; `task` overrides it.
     """
     source = str(name)
+    if source in CATALOGUE:
+        network, tokenizer = load_embedded(source, dtype)
+        return wrap(network, tokenizer, name=source)
     try:
         config = AutoConfig.from_pretrained(source)
         head = AUTO_CLASSES[chosen_task(config, task, source)]
         tokenizer = AutoTokenizer.from_pretrained(source)
-        network = head.from_pretrained(source, dtype=dtype)
+        with quiet():
+            network = head.from_pretrained(source, dtype=dtype)
     except (OSError, ValueError, SafetensorError) as error:
         raise InvalidInput(
             f"no model could be loaded from '{source}': {str(error).strip().splitlines()[0]} "
-            "Give a folder with config.json and weights, or the name of a model on the hub "
-            "(the hub must be reachable, or the model in the local cache)."
+            f"Give the name of an embedded model ({', '.join(CATALOGUE)}), a folder with config.json "
+            "and weights, or the name of a model on the hub (which must be reachable or cached)."
         ) from error
     return wrap(network.eval(), tokenizer, name=source)
 

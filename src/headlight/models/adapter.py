@@ -1,0 +1,65 @@
+"""Adapters: what fine-tuning changed in a base network, small enough to ship.
+
+A safetensors file in half precision. For a parameter NAME it holds `NAME.a` and `NAME.b`, whose
+product is added to the base; or `NAME.delta`, which is added; or `NAME`, which replaces it. Its
+metadata names the base by the sha256 of its weights.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from headlight.errors import InvalidInput
+
+
+def merge_adapter(network: PreTrainedModel, path: Path, base_sha256: str) -> None:
+    """Merge the adapter at `path` into a freshly loaded base, in place."""
+    try:
+        with safe_open(path, "pt") as file:
+            facts = file.metadata() or {}
+            tensors = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise InvalidInput(
+            f"the adapter '{path.name}' cannot be read: {error}. Install headlight again."
+        ) from error
+    if facts.get("base_sha256") != base_sha256:
+        raise InvalidInput(
+            f"the adapter '{path.name}' was trained on another base (sha256 "
+            f"{str(facts.get('base_sha256'))[:12]}…, not {base_sha256[:12]}…). "
+            "Use the adapter and the base of one headlight release."
+        )
+    own = dict(network.named_parameters())
+    with torch.no_grad():
+        for name, value in changes(tensors).items():
+            target = own.get(name.removesuffix("+"))
+            if target is None or target.shape != value.shape:
+                raise InvalidInput(
+                    f"the adapter '{path.name}' changes '{name.removesuffix('+')}', which "
+                    f"{type(network).__name__} does not have in that shape."
+                )
+            target.copy_(target + value if name.endswith("+") else value)
+
+
+def changes(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """New values by parameter name; a name that ends in '+' is to be added."""
+    found = {}
+    for name, value in tensors.items():
+        if name.endswith(".a"):
+            stem = name.removesuffix(".a")
+            found[f"{stem}+"] = value @ tensors[f"{stem}.b"]
+        elif name.endswith(".delta"):
+            found[f"{name.removesuffix('.delta')}+"] = value
+        elif not name.endswith(".b"):
+            found[name] = value
+    return found
+
+
+def recipe_of(path: Path) -> dict[str, Any]:
+    """How an adapter was trained, from its metadata."""
+    with safe_open(path, "pt") as file:
+        return dict(json.loads((file.metadata() or {}).get("recipe", "{}")))

@@ -1,0 +1,47 @@
+"""Generated pages are up to date, links lead somewhere, and what the README shows runs."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+import headlight
+
+HOME = Path(__file__).parent.parent
+README = (HOME / "README.md").read_text(encoding="utf-8")
+
+
+def test_generated_pages_are_up_to_date() -> None:
+    generate = runpy.run_path(str(HOME / "docs" / "generate.py"))
+    assert (HOME / "docs" / "methods.md").read_text(encoding="utf-8") == generate["methods_page"]()
+    assert generate["readme"](README) == README
+
+
+@pytest.mark.parametrize("page", [*HOME.glob("*.md"), *HOME.glob("docs/**/*.md")], ids=str)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+        if not link.startswith("http"):
+            assert (page.parent / link).exists(), link
+
+
+def test_the_readme_is_short_and_its_code_runs() -> None:
+    assert README.count("\n") <= 150
+    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert code
+    for block in code:
+        exec(block.replace('"a.json"', '"/dev/null"'), {})
+
+
+def test_every_error_is_documented() -> None:
+    page = (HOME / "docs" / "errors.md").read_text(encoding="utf-8")
+    for name in headlight.__all__:
+        value = getattr(headlight, name)
+        if isinstance(value, type) and issubclass(value, Exception):
+            assert f"`{name}`" in page
+
+
+def test_every_stored_field_is_documented() -> None:
+    page = (HOME / "docs" / "format.md").read_text(encoding="utf-8")
+    for name in headlight.Attribution.__dataclass_fields__:
+        assert f"`{name}`" in page
