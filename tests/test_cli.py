@@ -88,6 +88,7 @@ def test_many_texts_come_from_a_file_and_from_standard_input(folder: str, tmp_pa
     assert found == [["a good film"], ["a dull plot"]]
     piped = run("explain", "-m", folder, "-i", "-", "-f", "json", text="one\ntwo\n")
     assert len(piped.splitlines()) == 2
+    assert run("explain", "-", "-m", folder, "-f", "json", text="one\ntwo\n") == piped
 
 
 def test_pairs_and_windows(folder: str) -> None:

@@ -31,7 +31,7 @@ MERGES = {
 class Explained:
     """The number that was explained.
 
-    label: what it stands for; predicted: what the model decided; position: the token at which it is
+    label: what it stands for; predicted: what the model decided; positions: the tokens at which it is
     read, None where that is the whole text. `probability` is None for regression.
     """
 
@@ -41,6 +41,11 @@ class Explained:
     probability: float | None
     positions: tuple[int, ...] | None
     output: str
+
+    @property
+    def position(self) -> int | None:
+        """The first token at which it is read."""
+        return self.positions[0] if self.positions else None
 
 
 @dataclass(frozen=True, eq=False)

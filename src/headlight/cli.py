@@ -41,7 +41,7 @@ class Format(StrEnum):
 SUFFIXES = {".html": Format.html, ".json": Format.json, ".jsonl": Format.json, ".tex": Format.latex}
 
 TextArgument = Annotated[
-    str | None, typer.Argument(help="The text to explain; leave it out with --input.")
+    str | None, typer.Argument(help="The text to explain; - reads texts from standard input.")
 ]
 PairOption = Annotated[
     str | None,
@@ -263,6 +263,8 @@ def given_texts(
     """The texts of the command line or of a file."""
     from headlight.files import read_texts
 
+    if text == "-" and source is None:
+        text, source = None, "-"
     if (text is None) == (source is None):
         raise InvalidOption(
             "give a text to explain, or --input with a file of texts: one of the two."

@@ -29,9 +29,9 @@ def printed(thing: object, **console: object) -> str:
 
 
 @pytest.mark.parametrize("name", list(RENDERERS))
-def test_every_renderer_shows_every_word_and_the_target(name: str) -> None:
-    text = headlight.render(made().words(), name)
-    for word in ("film", "unbelievable", "positive", "attcat"):
+def test_every_renderer_shows_every_word_the_target_and_the_notes(name: str) -> None:
+    text = headlight.render(made(notes=("cut short",)).words(), name)
+    for word in ("film", "unbelievable", "positive", "attcat", "cut short"):
         assert word in text
 
 

@@ -5,9 +5,7 @@ product is added to the base; or `NAME.delta`, which is added; or `NAME`, which 
 metadata names the base by the sha256 of its weights.
 """
 
-import json
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -57,9 +55,3 @@ def changes(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         elif not name.endswith(".b"):
             found[name] = value
     return found
-
-
-def recipe_of(path: Path) -> dict[str, Any]:
-    """How an adapter was trained, from its metadata."""
-    with safe_open(path, "pt") as file:
-        return dict(json.loads((file.metadata() or {}).get("recipe", "{}")))

