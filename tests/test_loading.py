@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from peft import LoraConfig, get_peft_model
+from peft import LoraConfig, PromptTuningConfig, get_peft_model
 
 import headlight
 from headlight import InvalidInput, Model, UnknownName, UnsupportedModel
@@ -71,3 +71,9 @@ def test_peft_models_are_explained_with_their_adapters(classifier: Model) -> Non
     found = headlight.explain(wrapped, TEXT, target=0)
     plain = headlight.explain(classifier, TEXT, target=0)
     assert np.abs(found.scores - plain.scores).max() > 1e-4
+
+
+def test_learned_prompts_are_refused() -> None:
+    config = PromptTuningConfig(task_type="SEQ_CLS", num_virtual_tokens=3)
+    with pytest.raises(UnsupportedModel, match="learned prompts"):
+        headlight.wrap(get_peft_model(network("bert", Task.SEQUENCE), config))

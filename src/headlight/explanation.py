@@ -416,18 +416,16 @@ def settled_windows(
     model: Model, pieces: list[Row], target: Target, plan: Plan
 ) -> list[tuple[int, Target]]:
     """Which windows to explain, and for which label."""
-    glance = replace(plan, entries=(METHODS["random"],), options={}, progress=False)
     if model.task is Task.QUESTION:
+        glance = replace(plan, entries=(METHODS["random"],), options={}, progress=False)
         looks = run(model, pieces, [replace(target, output="logit")] * len(pieces), glance)
-        logits = [look["random"].target.logit for look in looks]
-        return [(int(np.argmax(logits)), target)]
+        return [(int(np.argmax([look["random"].target.logit for look in looks])), target)]
     if target.label is None:
-        count = len(model.labels)
-        means = []
-        for label in range(count):
-            looks = run(model, pieces, [Target(label=label)] * len(pieces), glance)
-            means.append(np.mean([look["random"].target.logit for look in looks]))
-        target = replace(target, label=int(np.argmax(means)))
+        passes = [
+            trace(model, [pieces[n] for n in bucket], [Target()] * len(bucket), ()).logits[:, 0]
+            for bucket in buckets(model, pieces, plan.batch_size)
+        ]
+        target = replace(target, label=int(torch.cat(passes).mean(0).argmax()))
     return [(w, target) for w in range(len(pieces))]
 
 

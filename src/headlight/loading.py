@@ -50,6 +50,12 @@ def wrap(
         network, tokenizer = network.model, tokenizer or pipeline_tokenizer
     get_base_model: Any = getattr(network, "get_base_model", None)
     if get_base_model is not None:
+        adapted: Any = network
+        if adapted.active_peft_config.is_prompt_learning:
+            raise UnsupportedModel(
+                "a PEFT model with learned prompts adds tokens that no text has, so its scores would "
+                "have no place. Adapters inside the layers (LoRA and its kin) are explained."
+            )
         network = get_base_model()
     if not isinstance(network, PreTrainedModel):
         raise UnsupportedModel(

@@ -141,9 +141,9 @@ def trace(
 def without_padding(values: Tensor, inputs: Inputs) -> Tensor:
     """Captured values [batch, token, feature] or [batch, head, query, key] for methods to read.
 
-    Detached, in at least 32 bits, and zero at padding.
+    Detached, on the device of the inputs, in at least 32 bits, and zero at padding.
     """
-    values = values.detach().to(max_precision(values.dtype))
+    values = values.detach().to(inputs.ids.device, max_precision(values.dtype))
     if bool(inputs.present.all()):
         return values
     present = inputs.present.to(values)
