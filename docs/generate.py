@@ -1,4 +1,4 @@
-"""Writes what is generated: docs/methods.md, the method table of the README, and the picture.
+"""Writes what is generated: docs/methods.md, docs/models.md, the tables of the README, and the picture.
 
     python docs/generate.py
 
@@ -11,9 +11,11 @@ from io import StringIO
 from pathlib import Path
 
 from rich.console import Console
+from scipy.stats import binomtest
 
 import headlight
 from headlight import METHODS
+from headlight.models.catalogue import CATALOGUE, MINILM
 from headlight.renderers.terminal import comparison
 
 HOME = Path(__file__).parent
@@ -83,6 +85,37 @@ def cost_table() -> str:
     return "\n".join(lines)
 
 
+def models_page() -> str:
+    """The model card of every embedded model."""
+    parts = [
+        "# Embedded models",
+        "",
+        "Generated from the catalogue by `python docs/generate.py`. Each is an adapter on",
+        f"[{MINILM.name}](https://huggingface.co/{MINILM.name}) (Apache-2.0), revision `{MINILM.revision}`,",
+        f"sha256 of the weights `{MINILM.sha256}`. How they are trained: [training](../training/README.md).",
+    ]
+    for entry in CATALOGUE.values():
+        low, high = interval(entry.right, entry.rows)
+        share = entry.right / entry.rows
+        parts += [
+            "",
+            f"## `{entry.name}`",
+            "",
+            f"- decides: {entry.decides} ({', '.join(entry.labels)})",
+            f"- trained on: {entry.data}; {entry.licence}",
+            f"- accuracy: {share:.3f} ({entry.right} of {entry.rows}; 95 % interval {low:.3f}–{high:.3f})",
+            f"- measured on: {entry.shown}",
+            f"- limits: {entry.limits}",
+        ]
+    return "\n".join(parts) + "\n"
+
+
+def interval(right: int, count: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share."""
+    found = binomtest(right, count).proportion_ci(method="wilson")
+    return float(found.low), float(found.high)
+
+
 def picture() -> str:
     """An explanation by the embedded model, as it looks in a terminal."""
     model = headlight.load("sentiment")
@@ -97,6 +130,7 @@ def picture() -> str:
 def main() -> None:
     """Write the files."""
     (HOME / "methods.md").write_text(methods_page(), encoding="utf-8")
+    (HOME / "models.md").write_text(models_page(), encoding="utf-8")
     page = HOME.parent / "README.md"
     page.write_text(readme(page.read_text(encoding="utf-8")), encoding="utf-8")
     (HOME / "picture.svg").write_text(picture(), encoding="utf-8")

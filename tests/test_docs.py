@@ -15,6 +15,7 @@ README = (HOME / "README.md").read_text(encoding="utf-8")
 def test_generated_pages_are_up_to_date() -> None:
     generate = runpy.run_path(str(HOME / "docs" / "generate.py"))
     assert (HOME / "docs" / "methods.md").read_text(encoding="utf-8") == generate["methods_page"]()
+    assert (HOME / "docs" / "models.md").read_text(encoding="utf-8") == generate["models_page"]()
     assert generate["readme"](README) == README
 
 

@@ -41,11 +41,20 @@ class Base:
 
 @dataclass(frozen=True)
 class Embedded:
-    """One entry of the catalogue."""
+    """One entry of the catalogue, with what its model card says.
+
+    right, rows: correct answers on the held-out rows `shown`, by the merged network.
+    """
 
     name: str
     decides: str
     labels: tuple[str, ...]
+    data: str
+    licence: str
+    shown: str
+    right: int
+    rows: int
+    limits: str
 
     @property
     def adapter(self) -> Path:
@@ -63,7 +72,19 @@ MINILM = Base(
 
 CATALOGUE = {
     entry.name: entry
-    for entry in (Embedded("sentiment", "sentiment of a sentence", ("negative", "positive")),)
+    for entry in (
+        Embedded(
+            name="sentiment",
+            decides="sentiment of a sentence about a film",
+            labels=("negative", "positive"),
+            data="SST-2 train, 58,415 phrases without repeats and contradictions",
+            licence="research use (Socher et al. 2013)",
+            shown="SST-2 dev; the checkpoint was chosen on it, and the end of the run has 778",
+            right=785,
+            rows=872,
+            limits="Knows film reviews; product reviews, irony and mixed opinions are harder.",
+        ),
+    )
 }
 
 

@@ -14,6 +14,8 @@ from headlight.renderers.pieces import headline, meaning, pieces
 from headlight.renderers.registry import RENDERERS
 
 PAPER = (24, 24, 24)
+FAINTEST = 0.06
+"""Smaller shares keep the terminal's own colours, whether it is dark or light."""
 BAR_WIDTH = 16
 
 
@@ -38,6 +40,8 @@ class HeatMap:
 
 def style_of(share: float, is_signed: bool, colours: Palette) -> str:
     """A rich style for a share of the largest score."""
+    if abs(share) < FAINTEST:
+        return ""
     red, green, blue = blended(hue(share, is_signed, colours), opacity(share) / STRONGEST, PAPER)
     mark = " underline" if is_signed and share < -0.15 else ""
     return f"rgb(255,255,255) on rgb({red},{green},{blue}){mark}"
