@@ -23,7 +23,7 @@ from headlight.errors import InvalidInput, UnsupportedModel, unknown_name
 from headlight.models.architectures import ARCHITECTURES
 from headlight.models.catalogue import CATALOGUE, load_embedded, quiet
 from headlight.models.model import HEADS, Model, Task, task_of
-from headlight.trace.check import prove
+from headlight.trace.check import proved
 
 AUTO_CLASSES = {
     Task.SEQUENCE: AutoModelForSequenceClassification,
@@ -69,8 +69,7 @@ def wrap(
         task=task_of(network),
         architecture=ARCHITECTURES.get(network.config.model_type),
     )
-    prove(model)
-    return model
+    return proved(model)
 
 
 def load(name: str | Path, *, task: str | None = None, dtype: torch.dtype = torch.float32) -> Model:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from inspect import signature
+from typing import Literal
 
 import torch
 from torch import nn
@@ -38,13 +39,18 @@ HEADS = {
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A live network with its tokenizer, task and row of the architecture table (None: unknown family)."""
+    """A live network with its tokenizer, task and row of the architecture table (None: unknown family).
+
+    `sees_attention_by` is how its attention is watched: through transformers' interface, or, where
+    that shows nothing, by its softmax.
+    """
 
     network: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase | None
     name: str
     task: Task
     architecture: Architecture | None
+    sees_attention_by: Literal["interface", "softmax"] = "interface"
 
     @property
     def labels(self) -> dict[int, str]:
@@ -54,8 +60,14 @@ class Model:
     @property
     def pad_id(self) -> int | None:
         """The id that fills up short rows, if the model or its tokenizer has one."""
-        pad: int | None = self.network.config.get_text_config().pad_token_id
-        return pad if pad is not None or self.tokenizer is None else self.tokenizer.pad_token_id
+        tokenizer_pad: int | None = getattr(self.tokenizer, "pad_token_id", None)
+        return tokenizer_pad if self.own_pad_id is None else self.own_pad_id
+
+    @property
+    def own_pad_id(self) -> int | None:
+        """The pad token of the network's own config, by which decoder classifiers find their last token."""
+        pad: int | None = getattr(self.network.config.get_text_config(), "pad_token_id", None)
+        return pad
 
     @property
     def token_limit(self) -> int | None:
@@ -73,11 +85,7 @@ class Model:
     def takes_one_row(self) -> bool:
         """Whether the network refuses batches: a decoder with a classifier but no pad token."""
         reads_last = self.architecture is None or self.architecture.pooling == "last"
-        return (
-            self.task in POOLED
-            and reads_last
-            and self.network.config.get_text_config().pad_token_id is None
-        )
+        return self.task in POOLED and reads_last and self.own_pad_id is None
 
     @property
     def takes_types(self) -> bool:

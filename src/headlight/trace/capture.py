@@ -139,9 +139,10 @@ def watching(model: Model, recorder: Recorder) -> Iterator[None]:
         undo.enter_context(NETWORK_LOCK)
         undo.enter_context(evaluating(model.network))
         undo.enter_context(hooked(model, recorder))
-        if recorder.wants_attention and model.network._can_set_attn_implementation():
-            undo.enter_context(attending(model.network))
+        if recorder.wants_attention and model.sees_attention_by == "interface":
+            undo.enter_context(attending(model.network, IMPLEMENTATION))
         elif recorder.wants_attention:
+            undo.enter_context(attending(model.network, "eager"))
             undo.enter_context(SoftmaxWatch())
         token = RECORDER.set(recorder)
         undo.callback(RECORDER.reset, token)
@@ -169,16 +170,21 @@ def evaluating(network: PreTrainedModel) -> Iterator[None]:
 
 
 @contextmanager
-def attending(network: PreTrainedModel) -> Iterator[None]:
-    """Attention through `watched_attention`, for the network and every part with a config of its own."""
+def attending(network: PreTrainedModel, implementation: str) -> Iterator[None]:
+    """Another attention implementation, for the network and every part with a config of its own.
+
+    Every family has "eager"; ours is set only where a family lets implementations be chosen.
+    """
     configs = {id(m.config): m.config for m in network.modules() if isinstance(m, PreTrainedModel)}
     found = [(config, config._attn_implementation_internal) for config in configs.values()]
     try:
-        network.set_attn_implementation(IMPLEMENTATION)
+        if implementation == "eager" or network._can_set_attn_implementation():
+            for config in configs.values():
+                config._attn_implementation_internal = implementation
         yield
     finally:
-        for config, implementation in found:
-            config._attn_implementation_internal = implementation
+        for config, former in found:
+            config._attn_implementation_internal = former
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """Proves on the live network that headlight sees it right; run when a network is wrapped."""
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -12,25 +14,26 @@ from headlight.trace.network import check_finite, logits_of
 PROBE_LENGTH = 6
 
 
-def prove(model: Model) -> None:
-    """Check the architecture row and the capture of attention on a short probe.
+def proved(model: Model) -> Model:
+    """The model, once its architecture row and the capture of its attention hold on a short probe.
 
     The logits of a watched pass are those of a plain one; every block shows one attention map whose
     rows sum to 1; and the logits depend on each of them, on every block and on the embeddings. For an
-    unknown family only the logits are compared.
+    unknown family only the logits are compared. Where the attention interface shows nothing, softmax
+    is watched instead.
     """
-    plain = Recorder()
-    watched = Recorder(
-        wants_attention=True, wants_blocks=model.architecture is not None, wants_gradient=True
-    )
-    expected, seen = probe(model, plain), probe(model, watched)
+    expected = probe(model, Recorder())
     check_finite(expected, model)
+    seen, watched = watch(model)
+    if not watched.attention:
+        model = replace(model, sees_attention_by="softmax")
+        seen, watched = watch(model)
     tolerance = 0.05 if is_half_precision(model.network) else 1e-4
     difference = float((seen.detach() - expected).abs().max())
     if difference > tolerance * (1 + float(expected.abs().max())):
         raise failed(model, f"its logits move by {difference:.2g} when its attention is watched")
     if model.architecture is None:
-        return
+        return model
     layers = len(watched.block_inputs)
     if len(watched.attention) != layers:
         raise failed(
@@ -40,6 +43,15 @@ def prove(model: Model) -> None:
         if float((weights.detach().sum(-1) - 1).abs().max()) > tolerance:
             raise failed(model, f"rows of the attention of layer {number} do not sum to 1")
     check_causes(model, watched, seen)
+    return model
+
+
+def watch(model: Model) -> tuple[Tensor, Recorder]:
+    """The logits of a watched probe, and what was seen."""
+    recorder = Recorder(
+        wants_attention=True, wants_blocks=model.architecture is not None, wants_gradient=True
+    )
+    return probe(model, recorder), recorder
 
 
 def probe(model: Model, recorder: Recorder) -> Tensor:

@@ -238,8 +238,7 @@ def pooled_at(model: Model, row: Row) -> tuple[int, ...] | None:
         return ()
     if pooling == "first":
         return (0,)
-    pad_id = model.network.config.get_text_config().pad_token_id
-    real = [p for p, token in enumerate(row.ids) if pad_id is None or token != pad_id]
+    real = [p for p, token in enumerate(row.ids) if token != model.own_pad_id]
     return (real[-1] if real else 0,)
 
 
