@@ -364,13 +364,13 @@ def test_a_pipeline_can_be_wrapped(classifier: Model) -> None:
 
 
 def test_long_rows_take_smaller_passes(classifier: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    from headlight import explanation
+    from headlight import passes
 
     sizes: list[int] = []
-    plain = explanation.run_pass
-    monkeypatch.setattr(explanation, "ATTENTION_VALUES", 3 * 4 * 8 * 8 * 2)
+    plain = passes.run_pass
+    monkeypatch.setattr(passes, "ATTENTION_VALUES", 3 * 4 * 8 * 8 * 2)
     monkeypatch.setattr(
-        explanation, "run_pass", lambda m, r, t, p: sizes.append(len(r)) or plain(m, r, t, p)
+        passes, "run_pass", lambda m, r, t, p: sizes.append(len(r)) or plain(m, r, t, p)
     )
     headlight.explain(classifier, [TEXT] * 5, "rollout")
     assert sizes == [2, 2, 1]
@@ -379,9 +379,9 @@ def test_long_rows_take_smaller_passes(classifier: Model, monkeypatch: pytest.Mo
 def test_a_pass_that_does_not_fit_is_halved(
     classifier: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from headlight import explanation
+    from headlight import passes
 
-    plain = explanation.run_pass
+    plain = passes.run_pass
 
     def small(m: Model, r: list[object], t: list[object], p: object) -> object:
         if len(r) > 2:
@@ -389,7 +389,7 @@ def test_a_pass_that_does_not_fit_is_halved(
         return plain(m, r, t, p)  # type: ignore[arg-type]
 
     expected = headlight.explain(classifier, [TEXT, "dull", "good", "bad", "a film"], "rollout")
-    monkeypatch.setattr(explanation, "run_pass", small)
+    monkeypatch.setattr(passes, "run_pass", small)
     found = headlight.explain(classifier, [TEXT, "dull", "good", "bad", "a film"], "rollout")
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a.scores, b.scores, rtol=1e-5)

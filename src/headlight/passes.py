@@ -1,0 +1,173 @@
+"""From rows and a plan to attributions: rows of like length share a pass, and all methods a trace."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from headlight.attribution import Attribution, Explained
+from headlight.batch import Row
+from headlight.errors import UnstableModel
+from headlight.models.model import Model, is_half_precision
+from headlight.registry import Entry
+from headlight.target import Target
+from headlight.trace.trace import Trace, trace
+
+ATTENTION_VALUES = 2**28
+"""Most attention weights of all layers that one pass may hold (1 GiB in 32 bits)."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to compute for every row."""
+
+    entries: tuple[Entry, ...]
+    variant: str = "paper"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    batch_size: int = 32
+    progress: bool = False
+
+    @property
+    def needs(self) -> set[str]:
+        """The union of what the methods need of the trace."""
+        return {need for entry in self.entries for need in entry.needs}
+
+
+def run(
+    model: Model, rows: Sequence[Row], targets: Sequence[Target], plan: Plan
+) -> list[dict[str, Attribution]]:
+    """The attributions of every row by method name; rows of like length share a pass."""
+    answers: dict[int, dict[str, Attribution]] = {}
+    with progress_bar(plan.progress, len(rows)) as advance:
+        for bucket in buckets(model, rows, plan.batch_size):
+            chosen = [rows[n] for n in bucket]
+            found = run_bucket(model, chosen, [targets[n] for n in bucket], plan)
+            answers.update(zip(bucket, found, strict=True))
+            advance(len(bucket))
+    return [answers[n] for n in range(len(rows))]
+
+
+def buckets(model: Model, rows: Sequence[Row], batch_size: int) -> Iterator[list[int]]:
+    """Row numbers of like length in groups of at most `batch_size`, smaller where rows are long."""
+    config = model.network.config.get_text_config()
+    maps = (config.num_hidden_layers or 12) * (config.num_attention_heads or 12)
+    order = sorted(range(len(rows)), key=lambda n: -len(rows[n]))
+    while order:
+        most = max(1, ATTENTION_VALUES // (maps * len(rows[order[0]]) ** 2))
+        size = 1 if model.takes_one_row else min(batch_size, most)
+        yield order[:size]
+        order = order[size:]
+
+
+def run_bucket(
+    model: Model, rows: list[Row], targets: list[Target], plan: Plan
+) -> list[dict[str, Attribution]]:
+    """One pass; where memory does not suffice, two of half the size."""
+    try:
+        with torch.inference_mode(False):
+            return run_pass(model, rows, targets, plan)
+    except torch.OutOfMemoryError:
+        if len(rows) == 1:
+            raise
+    middle = len(rows) // 2
+    first = run_bucket(model, rows[:middle], targets[:middle], plan)
+    return first + run_bucket(model, rows[middle:], targets[middle:], plan)
+
+
+def run_pass(
+    model: Model, rows: list[Row], targets: list[Target], plan: Plan
+) -> list[dict[str, Attribution]]:
+    """One trace, and every method on it."""
+    is_released = plan.variant == "released"
+    captured = trace(model, rows, targets, plan.needs, released=is_released)
+    explained = explained_targets(captured, targets)
+    answers: list[dict[str, Attribution]] = [{} for _ in rows]
+    for entry in plan.entries:
+        scores = entry.variant(plan.variant)(captured, **plan.options).cpu().numpy()
+        if not np.isfinite(scores).all():
+            raise UnstableModel(
+                f"method '{entry.name}' gives NaN or infinite scores on {model.name}: its gradients "
+                "overflow. Load the model with dtype=torch.float32."
+            )
+        for number, row in enumerate(rows):
+            answers[number][entry.name] = attribution_of(
+                model, row, scores[number, : len(row)], explained[number], entry, plan
+            )
+    return answers
+
+
+def explained_targets(captured: Trace, targets: Sequence[Target]) -> list[Explained]:
+    """What was explained, in numbers and for people."""
+    goal, present = captured.goal, captured.inputs.present
+    logits = goal.value(captured.logits, present, "logit").tolist()
+    probabilities: list[float | None] = [None] * len(targets)
+    if goal.has_probability:
+        probabilities = goal.value(captured.logits, present, "probability").tolist()
+    return [
+        Explained(
+            label=decision.label,
+            predicted=decision.predicted,
+            logit=logits[n],
+            probability=probabilities[n],
+            positions=decision.read_at or None,
+            output=targets[n].output,
+        )
+        for n, decision in enumerate(goal.decisions)
+    ]
+
+
+def attribution_of(
+    model: Model, row: Row, scores: np.ndarray, target: Explained, entry: Entry, plan: Plan
+) -> Attribution:
+    """The frozen answer for one row and method."""
+    notes = row.notes
+    if is_half_precision(model.network):
+        kind = str(model.network.dtype).removeprefix("torch.")
+        notes = (
+            *notes,
+            f"computed in {kind}: about three digits are right; use float32 for exact scores",
+        )
+    return Attribution(
+        tokens=row.tokens,
+        scores=scores,
+        target=target,
+        method=entry.name,
+        model=model.name,
+        signed=entry.signed,
+        is_special=row.is_special,
+        texts=row.texts,
+        offsets=row.offsets,
+        segments=row.segments,
+        word_ids=row.word_ids,
+        options={"variant": plan.variant, **plan.options},
+        versions=installed_versions(),
+        notes=notes,
+    )
+
+
+@cache
+def installed_versions() -> Mapping[str, str]:
+    """Versions of what computes the scores; looked up once, because that reads files."""
+    return MappingProxyType(
+        {name: version(name) for name in ("headlight", "torch", "transformers")}
+    )
+
+
+@contextmanager
+def progress_bar(is_shown: bool, total: int) -> Iterator[Any]:
+    """A function that advances a bar on standard error, or does nothing."""
+    if not is_shown:
+        yield lambda _count: None
+        return
+    columns = (TextColumn("explaining"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("explaining", total=total)
+        yield lambda count: bar.advance(task, count)

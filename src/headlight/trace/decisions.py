@@ -1,0 +1,299 @@
+"""Deciding, task by task, which logits of a row are explained and where they are read."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from headlight.batch import Row
+from headlight.errors import InvalidInput, InvalidOption, unknown_name
+from headlight.models.model import Model, Task
+from headlight.target import Choice, Target
+
+LONGEST_ANSWER = 30
+"""Longest answer in tokens when the best span is searched, as in the usual SQuAD scripts."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One logit of the target: at a token position (0 for pooled heads), of a class, with a sign."""
+
+    position: int
+    index: int
+    sign: float = 1.0
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The target of one row: its terms, the position it is read at, and its name for people."""
+
+    terms: tuple[Term, ...]
+    read_at: tuple[int, ...] | None
+    label: str
+    predicted: str
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One row to be decided on: what was asked, and the logits [position, class] of its tokens."""
+
+    target: Target
+    model: Model
+    row: Row
+    logits: Tensor
+    is_released: bool
+
+
+# ---------------------------------------------------------------------------- classification
+
+
+def decide_sequence(case: Case) -> Decision:
+    """One class of a pooled head."""
+    is_value = case.model.task is Task.REGRESSION
+    predicted = 0 if is_value else int(case.logits[0].argmax())
+    return class_decision(case, 0, pooled_at(case.model, case.row), predicted)
+
+
+def class_decision(
+    case: Case, position: int, read_at: tuple[int, ...] | None, predicted: int
+) -> Decision:
+    """The decision for a class, or for one class rather than another, at one position."""
+    target, model, count = case.target, case.model, case.logits.shape[-1]
+    index = predicted if target.label is None else class_index(target.label, model, count)
+    terms = [Term(position, index)]
+    name = model.labels.get(index, str(index))
+    if target.contrast is not None:
+        other = class_index(target.contrast, model, count)
+        terms.append(Term(position, other, -1.0))
+        name = f"{name} − {model.labels.get(other, str(other))}"
+    return Decision(tuple(terms), read_at, name, model.labels.get(predicted, str(predicted)))
+
+
+def class_index(label: Choice, model: Model, count: int) -> int:
+    """The index of a class given by name or index."""
+    if isinstance(label, int):
+        if not -count <= label < count:
+            raise InvalidOption(
+                f"label {label} does not exist: {model.name} has {count} labels, 0 to {count - 1}."
+            )
+        return label % count
+    by_name = {name.lower(): index for index, name in model.labels.items()}
+    if label.lower() not in by_name:
+        raise unknown_name("label", label, model.labels.values())
+    return by_name[label.lower()]
+
+
+def pooled_at(model: Model, row: Row) -> tuple[int, ...] | None:
+    """Where a sequence classifier reads: one position, all of them (), or unknown (None)."""
+    if model.architecture is None:
+        return None
+    pooling: str = model.architecture.pooling
+    if pooling == "config":
+        pooling = {"cls": "first", "mean": "mean"}[model.network.config.classifier_pooling]
+    if pooling == "mean":
+        return ()
+    if pooling == "first":
+        return (0,)
+    real = [p for p, token in enumerate(row.ids) if token != model.own_pad_id]
+    return (real[-1] if real else 0,)
+
+
+def decide_token(case: Case) -> Decision:
+    """One class at one token; by default the surest token that is not labelled 'O'."""
+    model, row, logits = case.model, case.row, case.logits
+    position = chosen_position(case.target, row)
+    if position is None:
+        probabilities = logits.softmax(-1).amax(-1)
+        outside = [index for index, name in model.labels.items() if name.upper() == "O"]
+        plain = torch.tensor([int(p) in outside for p in logits.argmax(-1)], device=logits.device)
+        special = torch.tensor(row.is_special, device=logits.device)
+        rank = probabilities - plain.to(probabilities) - 2 * special.to(probabilities)
+        position = int(rank.argmax())
+    predicted = int(logits[position].argmax())
+    return class_decision(case, position, (position,), predicted)
+
+
+def chosen_position(target: Target, row: Row) -> int | None:
+    """The token position that the target names, if it names one."""
+    if target.word is not None:
+        places = [p for p, word in enumerate(row.word_ids or ()) if word == target.word]
+        if not places:
+            raise InvalidOption(f"the text has no word number {target.word} (words count from 0).")
+        return places[0]
+    if target.position is None:
+        return None
+    if not -len(row) <= target.position < len(row):
+        raise InvalidOption(
+            f"position {target.position} does not exist: the input has {len(row)} tokens."
+        )
+    return target.position % len(row)
+
+
+# ------------------------------------------------------------------------ question answering
+
+
+def decide_answer(case: Case) -> Decision:
+    """Start and end of the best valid answer span, of a given one, or one end of it."""
+    target, row = case.target, case.row
+    part = target.label if target.label in ("start", "end") else target.part
+    predicted = best_span(case.logits, answerable(row, case.logits))
+    start, end = chosen_span(case, part == "span") or predicted
+    ends = {"start": Term(start, 0), "end": Term(end, 1)}
+    terms = tuple(ends.values()) if part == "span" else (ends[str(part)],)
+    name = answer_name(row, start, end)
+    if part != "span":
+        name = f"{part} of the answer, '{row.tokens[terms[0].position]}' at {terms[0].position}"
+    read_at = tuple(term.position for term in terms)
+    return Decision(terms, read_at, name, answer_name(row, *predicted))
+
+
+def chosen_span(case: Case, is_whole: bool) -> tuple[int, int] | None:
+    """The span that the target names, the ends on their own, or nothing for the best valid span."""
+    target, row, logits = case.target, case.row, case.logits
+    if target.span is not None:
+        start, end = (position % len(row) for position in target.span)
+        if not -len(row) <= min(target.span) <= max(target.span) < len(row) or start > end:
+            raise InvalidOption(
+                f"span {target.span} is not a span of the input, which has {len(row)} tokens."
+            )
+        return start, end
+    if target.label is not None and target.label not in ("start", "end"):
+        return find_answer(target.label, row)
+    if case.is_released:
+        start, end = logits.argmax(0).tolist()
+        return start, end
+    if is_whole:
+        return None
+    allowed = answerable(row, logits)[:, None]
+    start, end = logits.masked_fill(allowed == 0, -torch.inf).argmax(0).tolist()
+    return start, end
+
+
+def answerable(row: Row, logits: Tensor) -> Tensor:
+    """1 where an answer may be: the second text of a pair, else everything that is not special."""
+    segments = row.segments or (None,) * len(row)
+    if 1 in segments:
+        return torch.tensor([float(s == 1) for s in segments], device=logits.device)
+    allowed = [float(seen and not s) for seen, s in zip(row.attended, row.is_special, strict=True)]
+    return torch.tensor(allowed if any(allowed) else [1.0] * len(row), device=logits.device)
+
+
+def best_span(logits: Tensor, allowed: Tensor) -> tuple[int, int]:
+    """The span start ≤ end with the largest sum of logits."""
+    count = len(logits)
+    sums = logits[:, None, 0] + logits[None, :, 1]
+    order = torch.ones(count, count, device=logits.device).triu().tril(LONGEST_ANSWER - 1)
+    sums = sums.masked_fill((order * allowed[:, None] * allowed[None, :]) == 0, -torch.inf)
+    return divmod(int(sums.argmax()), count)
+
+
+def find_answer(answer: Choice, row: Row) -> tuple[int, int]:
+    """The tokens of an answer given as text."""
+    if not isinstance(answer, str) or row.offsets is None or row.segments is None:
+        raise InvalidOption(
+            f"target {answer!r} is not an answer. Give its text, 'start', 'end', or Target(span=(first, last))."
+        )
+    segment = len(row.texts) - 1
+    begin = row.texts[segment].find(answer)
+    inside = [
+        p
+        for p, (start, end) in enumerate(row.offsets)
+        if row.segments[p] == segment and begin <= start < end <= begin + len(answer)
+    ]
+    if begin < 0 or not answer or not inside:
+        raise InvalidOption(
+            f"the answer {answer!r} does not stand in the context. Give its text as it stands there."
+        )
+    return inside[0], inside[-1]
+
+
+def answer_name(row: Row, start: int, end: int) -> str:
+    """An answer for people: its text, or its tokens."""
+    segments = row.segments or (None,) * len(row)
+    if row.offsets and segments[start] is not None and segments[start] == segments[end]:
+        return row.texts[segments[start] or 0][row.offsets[start][0] : row.offsets[end][1]].strip()
+    return " ".join(row.tokens[start : end + 1])
+
+
+# --------------------------------------------------------------------------- language models
+
+
+def decide_masked(case: Case) -> Decision:
+    """A vocabulary token at the mask."""
+    model, row = case.model, case.row
+    position = chosen_position(case.target, row)
+    if position is None:
+        mask_id = None if model.tokenizer is None else model.tokenizer.mask_token_id
+        masks = [p for p, token in enumerate(row.ids) if token == mask_id]
+        if not masks:
+            mark = f"Write {model.tokenizer.mask_token} where" if model.tokenizer else "Say where"
+            raise InvalidInput(
+                f"the input has no mask token to predict. {mark} the model should fill in a token, "
+                "or choose a token with Target(position=…)."
+            )
+        position = masks[0]
+    return token_decision(case, position)
+
+
+def decide_next(case: Case) -> Decision:
+    """The token after the last one."""
+    return token_decision(case, max(p for p, seen in enumerate(case.row.attended) if seen))
+
+
+def token_decision(case: Case, position: int) -> Decision:
+    """The decision for a vocabulary token, or for one rather than another."""
+    target, model, logits = case.target, case.model, case.logits[position]
+    predicted = int(logits.argmax())
+    chosen = predicted if target.label is None else token_id(target.label, model, len(logits))
+    terms = [Term(position, chosen)]
+    name = token_name(chosen, model)
+    if target.contrast is not None:
+        other = token_id(target.contrast, model, len(logits))
+        terms.append(Term(position, other, -1.0))
+        name = f"{name} − {token_name(other, model)}"
+    return Decision(tuple(terms), (position,), name, token_name(predicted, model))
+
+
+def token_id(token: Choice, model: Model, count: int) -> int:
+    """The id of a vocabulary token; a word is taken with the space before it where that is one token."""
+    if isinstance(token, int):
+        if not 0 <= token < count:
+            raise InvalidOption(
+                f"token id {token} does not exist: the vocabulary has {count} tokens."
+            )
+        return token
+    if model.tokenizer is None:
+        raise InvalidOption(
+            f"token {token!r} cannot be looked up without a tokenizer. Give its id."
+        )
+    known = model.tokenizer.convert_tokens_to_ids(token)
+    pieces: list[int] = []
+    for spelling in (f" {token}", token):
+        pieces = model.tokenizer(spelling, add_special_tokens=False)["input_ids"]
+        if len(pieces) == 1 and pieces[0] != model.tokenizer.unk_token_id:
+            return int(pieces[0])
+    if isinstance(known, int) and known != model.tokenizer.unk_token_id:
+        return known
+    shown = " ".join(model.tokenizer.convert_ids_to_tokens(pieces))
+    raise InvalidOption(
+        f"'{token}' is not one token of the model's vocabulary (it becomes: {shown}). "
+        "Choose a word that is one token, or give a token id."
+    )
+
+
+def token_name(index: int, model: Model) -> str:
+    """A vocabulary token for people."""
+    if model.tokenizer is None:
+        return str(index)
+    text = str(model.tokenizer.decode([index]))
+    return text.strip() or repr(text)
+
+
+DECIDERS = {
+    Task.SEQUENCE: decide_sequence,
+    Task.REGRESSION: decide_sequence,
+    Task.TOKEN: decide_token,
+    Task.QUESTION: decide_answer,
+    Task.MASKED: decide_masked,
+    Task.CAUSAL: decide_next,
+}
