@@ -414,3 +414,22 @@ def test_two_threads_with_one_model_get_right_answers(classifier: Model) -> None
         thread.join()
     assert not wrong
     assert classifier.network.config._attn_implementation == "sdpa"
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama"])
+def test_decoder_classifiers_without_a_pad_token_run_row_by_row(family: str) -> None:
+    wrapped = headlight.wrap(network(family, Task.SEQUENCE, pad_token_id=None))
+    found = headlight.explain(wrapped, Batch.from_ids(rows()), ["rollout", "attcat"])
+    for number, row in enumerate(rows()):
+        alone = headlight.explain(wrapped, Batch.from_ids(row), ["rollout", "attcat"])
+        for name in found:
+            np.testing.assert_array_equal(found[name][number].scores, alone[name].scores)
+            assert found[name][number].target.position == len(row) - 1
+
+
+def test_rows_padded_on_the_left_are_read_as_if_they_were_not() -> None:
+    wrapped = model("llama", Task.CAUSAL)
+    ids, mask = [0, 0, 0, *rows()[0]], [0, 0, 0, *[1] * len(rows()[0])]
+    padded = headlight.explain(wrapped, Batch.from_ids([ids], attention_mask=[mask]), "rollout")
+    plain = headlight.explain(wrapped, Batch.from_ids(rows()[0]), "rollout")
+    assert padded == plain

@@ -10,7 +10,7 @@ import headlight
 from headlight import METHODS, Batch
 from headlight.models.model import Task
 from headlight.trace.trace import NEEDS
-from tests.networks import FAMILIES_AND_TASKS, TARGETS, model, rows
+from tests.networks import CONFIGS, FAMILIES_AND_TASKS, TARGETS, model, network, rows
 
 VARIANTS = ["paper", "released"]
 CASES = [
@@ -112,3 +112,19 @@ def test_a_frozen_network_in_training_mode_is_explained_as_in_evaluation(name: s
         wrapped.network.eval().requires_grad_(True)
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a.scores, b.scores)
+
+
+@pytest.mark.parametrize("family", CONFIGS)
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_gives_finite_32_bit_scores(
+    family: str, variant: str, dtype: torch.dtype
+) -> None:
+    net = network(family, Task.SEQUENCE, initializer_range=0.05).to(dtype)
+    wrapped = headlight.wrap(net)
+    found = headlight.explain(wrapped, Batch.from_ids(rows()), list(METHODS), variant=variant)
+    for name, answers_ in found.items():
+        for answer in answers_:
+            assert answer.scores.dtype == np.float32, name
+            assert np.isfinite(answer.scores).all(), name
+            assert "about three digits" in answer.notes[-1], name

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from headlight.batch import Inputs
 from headlight.models.model import POOLED, Model
 from headlight.shapes import Hidden
-from headlight.trace.capture import NETWORK_LOCK, evaluating
+from headlight.trace.capture import NETWORK_LOCK, evaluating, max_precision
 from headlight.trace.goal import Goal
 from headlight.trace.network import logits_of
 
@@ -49,5 +49,6 @@ def first_embeddings(model: Model, inputs: Inputs) -> Tensor:
 
 
 def padded(values: Tensor, width: int) -> Tensor:
-    """Values [1, token, feature] filled up with zeros to `width` tokens."""
-    return nn.functional.pad(values, (0, 0, 0, width - values.shape[1]))
+    """Values [1, token, feature] in at least 32 bits, filled up with zeros to `width` tokens."""
+    wide = values.to(max_precision(values.dtype))
+    return nn.functional.pad(wide, (0, 0, 0, width - values.shape[1]))
