@@ -34,7 +34,7 @@ RECIPES = {
         ("entailment", "neutral", "contradiction"),
         (("snli", "train"), ("mnli", "train")),
         ("snli", "test"),
-        epochs=4.0,
+        epochs=2.0,
     ),
     "paraphrase": Recipe(
         ("different", "duplicate"), (("qqp", "train"),), ("qqp", "test"), epochs=4.0
