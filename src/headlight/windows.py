@@ -1,7 +1,7 @@
 """Texts longer than the model's limit, explained in overlapping windows and merged."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -13,7 +13,17 @@ from headlight.methods import METHODS
 from headlight.models.model import POOLED, Model, Task
 from headlight.passes import Plan, buckets, run
 from headlight.target import Target
+from headlight.trace.decisions import find_answer
 from headlight.trace.trace import trace
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The windows of one row that are explained, for which target, and what the whole row predicts."""
+
+    windows: tuple[int, ...]
+    target: Target
+    predicted: str | None = None
 
 
 def run_windows(
@@ -22,7 +32,8 @@ def run_windows(
     """Like `run`, long rows in overlapping windows whose scores are averaged token by token.
 
     A classifier is explained for one label everywhere: the one asked for, or the one with the largest
-    mean logit. Of a question only the window with the best answer is explained; tokens outside it get 0.
+    mean logit. Of a question one window is explained, the one with the best answer or the one asked
+    for; tokens outside it get 0.
     """
     if model.task not in (*POOLED, Task.QUESTION):
         raise InvalidOption(
@@ -32,49 +43,78 @@ def run_windows(
         raise InvalidOption(f"stride={stride} is not possible. Use 0 or more shared tokens.")
     limit = model.token_limit or max(len(row) for row in rows)
     places = [windows(row, limit, stride) for row in rows]
-    pieces = [[row.take(p) for p in found] for row, found in zip(rows, places, strict=True)]
-    settled = [
-        settled_windows(model, piece, target, plan) if len(piece) > 1 else [(0, target)]
-        for piece, target in zip(pieces, targets, strict=True)
+    choose = chosen_for_question if model.task is Task.QUESTION else chosen_for_label
+    choices = [
+        Choice((0,), target) if len(place) == 1 else choose(model, row, place, target, plan)
+        for row, place, target in zip(rows, places, targets, strict=True)
     ]
-    jobs = [(n, w, target) for n, chosen in enumerate(settled) for w, target in chosen]
-    found = run(model, [pieces[n][w] for n, w, _ in jobs], [target for *_, target in jobs], plan)
-    answers = []
+    jobs = [(n, w) for n, choice in enumerate(choices) for w in choice.windows]
+    found = run(
+        model,
+        [rows[n].take(places[n][w]) for n, w in jobs],
+        [choices[n].target for n, _ in jobs],
+        plan,
+    )
+    answers: list[dict[str, Attribution]] = []
     for n, row in enumerate(rows):
         mine = [
-            (places[n][w], answer) for (m, w, _), answer in zip(jobs, found, strict=True) if m == n
+            (places[n][w], answer) for (m, w), answer in zip(jobs, found, strict=True) if m == n
         ]
-        answers.append(merged(row, mine, len(places[n]), stride))
+        note = f"explained in {len(places[n])} windows that share {stride} tokens"
+        whole = len(places[n]) == 1
+        answers.append(mine[0][1] if whole else merged(row, mine, choices[n].predicted, note))
     return answers
 
 
-def settled_windows(
-    model: Model, pieces: list[Row], target: Target, plan: Plan
-) -> list[tuple[int, Target]]:
-    """Which windows to explain, and for which label."""
-    if model.task is Task.QUESTION:
-        glance = replace(plan, entries=(METHODS["random"],), options={}, progress=False)
-        looks = run(model, pieces, [replace(target, output="logit")] * len(pieces), glance)
-        return [(int(np.argmax([look["random"].target.logit for look in looks])), target)]
-    if target.label is None:
-        passes = [
-            trace(model, [pieces[n] for n in bucket], [Target()] * len(bucket), ()).logits[:, 0]
-            for bucket in buckets(model, pieces, plan.batch_size)
-        ]
-        target = replace(target, label=int(torch.cat(passes).mean(0).argmax()))
-    return [(w, target) for w in range(len(pieces))]
+def chosen_for_label(
+    model: Model, row: Row, places: list[list[int]], target: Target, plan: Plan
+) -> Choice:
+    """All windows, for the label asked for or the one with the largest mean logit."""
+    pieces = [row.take(place) for place in places]
+    passes = [
+        trace(model, [pieces[n] for n in bucket], [Target()] * len(bucket), ()).logits[:, 0]
+        for bucket in buckets(model, pieces, plan.batch_size)
+    ]
+    best = int(torch.cat(passes).mean(0).argmax())
+    label = best if target.label is None else target.label
+    name = model.labels.get(best, str(best))
+    return Choice(tuple(range(len(places))), replace(target, label=label), name)
+
+
+def chosen_for_question(
+    model: Model, row: Row, places: list[list[int]], target: Target, plan: Plan
+) -> Choice:
+    """The window with the best answer; or, for an answer that is given, the one that has most around it."""
+    glance = replace(plan, entries=(METHODS["random"],), options={}, progress=False)
+    pieces = [row.take(place) for place in places]
+    looks = [look["random"].target for look in run(model, pieces, [Target()] * len(pieces), glance)]
+    best = int(np.argmax([look.logit for look in looks]))
+    span = target.span
+    if isinstance(target.label, str) and target.label not in ("start", "end"):
+        span = find_answer(target.label, row)
+    if span is None:
+        return Choice((best,), target, looks[best].predicted)
+    holding = [
+        w for w, place in enumerate(places) if set(range(span[0], span[1] + 1)) <= set(place)
+    ]
+    if not holding:
+        raise InvalidOption(
+            f"the answer at tokens {span[0]} to {span[1]} does not fit into one window. "
+            "Use a larger stride, or a shorter answer."
+        )
+    middle = (span[0] + span[1]) / 2
+    window = min(holding, key=lambda w: abs(middle - (places[w][0] + places[w][-2]) / 2))
+    inside = (places[window].index(span[0]), places[window].index(span[1]))
+    return Choice((window,), replace(target, label=None, span=inside), looks[best].predicted)
 
 
 def merged(
     row: Row,
-    parts: Iterable[tuple[list[int], dict[str, Attribution]]],
-    window_count: int,
-    stride: int,
+    parts: list[tuple[list[int], dict[str, Attribution]]],
+    predicted: str | None,
+    note: str,
 ) -> dict[str, Attribution]:
     """One attribution of the whole row from those of its windows."""
-    parts = list(parts)
-    if window_count == 1:
-        return parts[0][1]
     answers = {}
     for name, first in parts[0][1].items():
         sums, counts = np.zeros(len(row)), np.zeros(len(row))
@@ -83,7 +123,7 @@ def merged(
             counts[places] += 1
         targets = [found[name].target for _, found in parts]
         chances = [t.probability for t in targets if t.probability is not None]
-        note = f"explained in {window_count} windows that share {stride} tokens"
+        positions = tuple(parts[0][0][p] for p in targets[0].positions or ())
         answers[name] = replace(
             first,
             tokens=row.tokens,
@@ -94,10 +134,11 @@ def merged(
             word_ids=row.word_ids,
             target=replace(
                 targets[0],
+                predicted=predicted or targets[0].predicted,
                 logit=float(np.mean([t.logit for t in targets])),
                 probability=float(np.mean(chances)) if chances else None,
-                positions=None,
+                positions=positions if len(parts) == 1 else None,
             ),
-            notes=(*row.notes, note if len(parts) > 1 else f"{note}; only the best one is scored"),
+            notes=(*row.notes, note if len(parts) > 1 else f"{note}; only one of them is scored"),
         )
     return answers
