@@ -243,6 +243,10 @@ class Attribution:
 
     # ------------------------------------------------------------------------------- display
 
+    def show(self) -> None:
+        """Print the heat map, in a terminal or a notebook."""
+        import_module("rich.console").Console().print(self)
+
     def _repr_html_(self) -> str:
         return str(import_module("headlight.renderers.html").fragment([self]))
 

@@ -80,6 +80,11 @@ def test_plain_terminal_shows_numbers_and_bars() -> None:
     ]
 
 
+def test_show_prints_the_heat_map(capsys: pytest.CaptureFixture[str]) -> None:
+    made().words().show()
+    assert "unbelievable  -0.2" in capsys.readouterr().out
+
+
 def test_colour_terminal_colours_the_text() -> None:
     text = printed(HeatMap(made()), force_terminal=True, color_system="truecolor")
     assert "\x1b[4;38;2;255;255;255;48;2;213;94;0mbeliev\x1b[0m" in text
