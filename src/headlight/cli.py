@@ -224,10 +224,11 @@ def models() -> None:
     from headlight.models.catalogue import CATALOGUE, MINILM, whereabouts
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("embedded", "decides", "labels"):
+    for heading in ("embedded", "decides", "labels", "accuracy"):
         table.add_column(heading)
     for entry in CATALOGUE.values():
-        table.add_row(entry.name, entry.decides, ", ".join(entry.labels))
+        accuracy = f"{entry.right / entry.rows:.3f}"
+        table.add_row(entry.name, entry.decides, ", ".join(entry.labels), accuracy)
     console = Console()
     console.print(table)
     console.print(f"their base, {MINILM.name}: {whereabouts(MINILM)}", highlight=False)
