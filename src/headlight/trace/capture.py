@@ -32,25 +32,17 @@ NETWORK_LOCK = RLock()
 class Recorder:
     """What one forward pass leaves behind, in the order in which it happened.
 
-    `replacement` stands in for the embeddings; `edit` changes attention weights before they are used.
+    `replacement` stands in for the embeddings.
     """
 
     wants_attention: bool = False
     wants_blocks: bool = False
     wants_gradient: bool = False
     replacement: Tensor | None = None
-    edit: Callable[[int, Tensor], Tensor] | None = None
     embeddings: Tensor | None = None
     attention: list[Tensor] = field(default_factory=list)
     block_inputs: list[Tensor] = field(default_factory=list)
     block_output: Tensor | None = None
-
-    def see_attention(self, weights: Tensor) -> Tensor:
-        """Record attention weights, and return those that the network shall use."""
-        if self.edit is not None:
-            weights = self.edit(len(self.attention), weights)
-        self.attention.append(weights)
-        return weights
 
     def see_embeddings(self, output: Tensor) -> Tensor | None:
         """Record the embeddings, cut from what made them, and return them to the network."""
@@ -97,7 +89,7 @@ def watched_attention(
     weights = torch.softmax(logits, -1, dtype=max_precision(logits.dtype)).to(query.dtype)
     recorder = RECORDER.get()
     if recorder is not None and recorder.wants_attention:
-        weights = recorder.see_attention(weights)
+        recorder.attention.append(weights)
     used = nn.functional.dropout(weights, dropout, module.training)
     return (used @ value).transpose(1, 2).contiguous(), weights
 
@@ -125,7 +117,7 @@ class SoftmaxWatch(TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         recorder = RECORDER.get()
         if recorder is not None and func in SOFTMAXES and result.dim() == 4:
-            return recorder.see_attention(result)
+            recorder.attention.append(result)
         return result
 
 
