@@ -55,6 +55,20 @@ def test_topic_decides_as_people_do(text: str, label: str) -> None:
     assert answer.target.label == label
 
 
+@pytest.mark.parametrize(
+    ("pair", "label"),
+    [
+        (
+            ("How can I learn French quickly?", "What is the fastest way to learn French?"),
+            "duplicate",
+        ),
+        (("How can I learn French quickly?", "How do I bake sourdough bread?"), "different"),
+    ],
+)
+def test_paraphrase_decides_as_people_do(pair: tuple[str, str], label: str) -> None:
+    assert headlight.explain(headlight.load("paraphrase"), pair).target.label == label
+
+
 @pytest.mark.parametrize("name", list(CATALOGUE))
 def test_adapters_are_small_half_precision_and_name_no_machine(name: str) -> None:
     path = CATALOGUE[name].adapter

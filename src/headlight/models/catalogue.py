@@ -95,6 +95,17 @@ CATALOGUE = {
             rows=5000,
             limits="Four topics of news of 2004; business and technology are mixed up most.",
         ),
+        Embedded(
+            name="paraphrase",
+            decides="whether two questions ask the same (pairs)",
+            labels=("different", "duplicate"),
+            data="QQP, 15,210 pairs",
+            licence="non-commercial (Quora)",
+            shown="QQP, 2,500 other pairs",
+            right=2115,
+            rows=2500,
+            limits="Questions of one sentence; small changes of names and numbers are often missed.",
+        ),
     )
 }
 
