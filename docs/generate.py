@@ -35,7 +35,7 @@ def methods_page() -> str:
         "",
         "A_l is the attention of layer l (heads × queries × keys), h^0 the input of the first block, h^l the",
         "output of block l, L the last layer; ∇ is the gradient of the target, E_h the mean over heads, ⊙ the",
-        'product element by element. "Read" means: the row of the position where the task\'s prediction is made',
+        'product element by element. "Read" means: the row of the position where the prediction is made',
         "([CLS], last token, mask …); for an answer the sum of the rows of its start and its end.",
     ]
     for name in METHODS:
