@@ -69,6 +69,18 @@ def test_paraphrase_decides_as_people_do(pair: tuple[str, str], label: str) -> N
     assert headlight.explain(headlight.load("paraphrase"), pair).target.label == label
 
 
+@pytest.mark.parametrize(
+    ("pair", "label"),
+    [
+        (("A man is playing a guitar on stage.", "A man is playing music."), "entailment"),
+        (("A man is playing a guitar on stage.", "The man is asleep in bed."), "contradiction"),
+        (("A man is playing a guitar on stage.", "The man is a famous singer."), "neutral"),
+    ],
+)
+def test_nli_decides_as_people_do(pair: tuple[str, str], label: str) -> None:
+    assert headlight.explain(headlight.load("nli"), pair).target.label == label
+
+
 @pytest.mark.parametrize("name", list(CATALOGUE))
 def test_adapters_are_small_half_precision_and_name_no_machine(name: str) -> None:
     path = CATALOGUE[name].adapter

@@ -96,6 +96,17 @@ CATALOGUE = {
             limits="Trained on short English news items of four topics only.",
         ),
         Embedded(
+            name="nli",
+            decides="whether one sentence follows from another (pairs)",
+            labels=("entailment", "neutral", "contradiction"),
+            data="SNLI and MultiNLI, 19,813 pairs",
+            licence="CC BY-SA 4.0 (SNLI), open (MultiNLI)",
+            shown="SNLI, 2,500 other pairs",
+            right=2002,
+            rows=2500,
+            limits="Trained mostly on descriptions of photographs.",
+        ),
+        Embedded(
             name="paraphrase",
             decides="whether two questions ask the same (pairs)",
             labels=("different", "duplicate"),
