@@ -1,6 +1,8 @@
 """The one registry: names, aliases, duplicates, plug-ins."""
 
+import sys
 from importlib.metadata import EntryPoint
+from types import ModuleType
 
 import pytest
 
@@ -46,7 +48,12 @@ def test_variants_and_options_are_known() -> None:
 
 def test_other_packages_add_theirs_through_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
     names = Registry("thing")
-    point = EntryPoint("plugin", "json:dumps", "headlight.things")
+    plugin = ModuleType("a_plugin")
+    monkeypatch.setitem(sys.modules, "a_plugin", plugin)
+    loads: list[str] = []
+    plugin.__getattr__ = lambda name: loads.append(name) or names.register(name)(len)  # type: ignore[method-assign]
+    point = EntryPoint("plugin", "a_plugin:extra", "headlight.things")
     monkeypatch.setattr(home, "entry_points", lambda group: [point] * (group == "headlight.things"))
-    assert list(names) == []
-    assert names.plugins_read
+    assert list(names) == ["extra"]
+    assert "extra" in names
+    assert loads == ["extra"]

@@ -1,5 +1,7 @@
 """What is captured is what the network computes, and nothing stays behind."""
 
+import threading
+
 import pytest
 import torch
 from transformers import (
@@ -19,7 +21,7 @@ from headlight.models import architectures
 from headlight.models.architectures import Architecture
 from headlight.models.model import Task
 from headlight.target import Target
-from headlight.trace.capture import RECORDER
+from headlight.trace.capture import Recorder, watching
 from headlight.trace.trace import NEEDS, trace
 from tests.networks import CONFIGS, FAMILIES_AND_TASKS, TARGETS, model, network, rows
 
@@ -100,7 +102,18 @@ def test_only_what_is_needed_is_captured() -> None:
 
 
 def test_another_thread_s_pass_is_not_recorded() -> None:
-    assert RECORDER.get() is None
+    wrapped = model("bert", Task.SEQUENCE)
+    recorder = Recorder(wants_attention=True, wants_blocks=True)
+    plain = torch.tensor([rows()[0]])
+    with watching(wrapped, recorder):
+        other = threading.Thread(target=lambda: wrapped.network(plain))
+        other.start()
+        other.join()
+        assert not recorder.attention
+        assert not recorder.block_inputs
+        assert recorder.embeddings is None
+        wrapped.network(plain)
+    assert len(recorder.attention) == len(recorder.block_inputs) == 3
 
 
 # --------------------------------------------------------------------------------- unknown families
