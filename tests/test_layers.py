@@ -17,6 +17,7 @@ LAYERS = {
     "renderers": 2,
     "files": 2,
     "trace": 3,
+    "heads": 4,
     "loading": 4,
     "methods": 5,
     "passes": 6,

@@ -1,21 +1,17 @@
 """Training data: local files in one folder, or the hub's data sets by name. Nothing is kept here."""
 
+import gzip
 import json
+import random
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-
-@dataclass(frozen=True)
-class Example:
-    """One labelled text or pair."""
-
-    text: str
-    pair: str | None
-    label: int
+import agreement
+from examples import Example
 
 
 @dataclass(frozen=True)
@@ -50,18 +46,32 @@ class Source:
             if path.exists():
                 with path.open(encoding="utf-8") as file:
                     return [json.loads(line) for line in file]
-        load_dataset = import_module("datasets").load_dataset
-        name, configuration = self.hub
-        return load_dataset(name, configuration, split={"dev": "validation"}.get(split, split))
+        return from_hub(*self.hub, split)
+
+
+def from_hub(name: str, configuration: str | None, split: str) -> Iterable[dict[str, Any]]:
+    """Rows of a data set on the hub."""
+    load_dataset = import_module("datasets").load_dataset
+    return load_dataset(name, configuration, split={"dev": "validation"}.get(split, split))
+
+
+class Reader(Protocol):
+    """Whatever gives the examples of a split."""
+
+    def read(self, split: str, folder: Path | None) -> Iterator[Example]: ...
 
 
 INFERENCE = ("entailment", "neutral", "contradiction")
-SOURCES = {
+SOURCES: dict[str, Reader] = {
     "sst2": Source("sst2", ("nyu-mll/glue", "sst2"), ("text",)),
+    "imdb": Source("imdb", ("stanfordnlp/imdb", None), ("text",)),
     "ag_news": Source("ag_news", ("fancyzhx/ag_news", None), ("text",)),
     "snli": Source("snli", ("stanfordnlp/snli", None), ("premise", "hypothesis"), INFERENCE),
     "mnli": Source("mnli", ("nyu-mll/multi_nli", None), ("premise", "hypothesis"), INFERENCE),
     "qqp": Source("qqp", ("nyu-mll/glue", "qqp"), ("question1", "question2")),
+    "agreement": agreement.Sentences(),
+    "agreement_text": agreement.Text(),
+    "agreement_parsed": agreement.Parsed(),
 }
 
 
@@ -79,3 +89,70 @@ def without_repeats(examples: Iterable[Example], held_out: Iterable[Example]) ->
         found.setdefault(key(example), set()).add(example.label)
         first.setdefault(key(example), example)
     return [first[k] for k, labels in found.items() if len(labels) == 1 and k not in banned]
+
+
+def read_unlabelled(source: tuple[str, str], folder: Path | None, count: int) -> list[Example]:
+    """Sentences of six to forty words of a source, in a fixed random order."""
+    name, split = source
+    found = set()
+    for example in SOURCES[name].read(split, folder):
+        text = re.sub(r"<br */?>|\s+", " ", example.text)
+        found |= {s.strip() for s in re.split(r"(?<=[.!?]) +", text) if 6 <= len(s.split()) <= 40}
+    chosen = sorted(found)
+    random.Random(0).shuffle(chosen)
+    return [Example(sentence, None, -1) for sentence in chosen[:count]]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, the text that answers it, and the answers with their places."""
+
+    question: str
+    context: str
+    answers: tuple[tuple[str, int], ...]
+
+
+def read_questions(name: str, split: str, folder: Path | None) -> list[Question]:
+    """SQuAD questions: nested json, one record a line, or the hub's."""
+    paths = sorted((folder / name).glob(f"v1_{split}*.json*")) if folder else []
+    records: Iterable[dict[str, Any]]
+    if not paths:
+        records = [
+            {
+                **record,
+                "answers": [
+                    dict(zip(answers, pair, strict=True))
+                    for pair in zip(*answers.values(), strict=True)
+                ],
+            }
+            for record in from_hub(f"rajpurkar/{name}", None, split)
+            for answers in [record["answers"]]
+        ]
+    elif paths[0].suffix == ".jsonl":
+        records = map(json.loads, paths[0].read_text(encoding="utf-8").splitlines())
+    else:
+        records = [
+            {**asked, "context": paragraph["context"]}
+            for article in json.loads(paths[0].read_text(encoding="utf-8"))["data"]
+            for paragraph in article["paragraphs"]
+            for asked in paragraph["qas"]
+        ]
+    return [
+        Question(
+            record["question"].strip(),
+            record["context"],
+            tuple((answer["text"], answer["answer_start"]) for answer in record["answers"]),
+        )
+        for record in records
+    ]
+
+
+def read_paragraphs(name: str, split: str, folder: Path | None) -> list[str]:
+    """Paragraphs of WikiText-2 without headings and without marks of the tokenizer."""
+    path = folder / f"{name}2" / f"{split}.raw.gz" if folder else None
+    if path and path.exists():
+        lines = gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()
+    else:
+        lines = [r["text"] for r in from_hub(f"Salesforce/{name}", f"{name}-2-raw-v1", split)]
+    marks = re.compile(r" @(\W)@ ")
+    return [marks.sub(r"\1", line.strip()) for line in lines if line.strip() and line[:2] != " ="]

@@ -1,18 +1,20 @@
 """What each catalogue entry is trained on, and how."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
 class Recipe:
     """One entry: data, labels and the settings that reached its aim.
 
-    train: (source, split) pairs; shown: the held-out split that is reported.
+    train: (source, split) pairs; shown: the held-out split that is reported. frozen: matrices of
+    the base that stay as they are. trust: the weight of a teacher's probabilities beside the labels.
     """
 
     labels: tuple[str, ...]
     train: tuple[tuple[str, str], ...]
     shown: tuple[str, str]
+    task: str = "classify"
     epochs: float = 3.0
     batch: int = 32
     rate: float = 8e-5
@@ -20,13 +22,29 @@ class Recipe:
     warmup: float = 0.06
     decay: float = 0.01
     average: float = 0.999
-    smoothing: float = 0.0
     longest: int = 128
     megabytes: float = 7.9
+    frozen: tuple[str, ...] = ("embeddings.",)
+    trust: float = 0.0
 
 
+@dataclass(frozen=True)
+class Teacher:
+    """A larger network that is fine-tuned first: on `rows` texts of at least `words` words.
+
+    It then speaks about all such texts and about `sentences` of the unlabelled source.
+    """
+
+    recipe: Recipe
+    rows: int
+    words: int
+    unlabelled: tuple[str, str]
+    sentences: int
+
+
+SENTIMENT = Recipe(("negative", "positive"), (("sst2", "train"),), ("sst2", "dev"), trust=0.7)
 RECIPES = {
-    "sentiment": Recipe(("negative", "positive"), (("sst2", "train"),), ("sst2", "dev")),
+    "sentiment": SENTIMENT,
     "topic": Recipe(
         ("World", "Sports", "Business", "Sci/Tech"), (("ag_news", "train"),), ("ag_news", "test")
     ),
@@ -39,4 +57,49 @@ RECIPES = {
     "paraphrase": Recipe(
         ("different", "duplicate"), (("qqp", "train"),), ("qqp", "test"), epochs=4.0
     ),
+    "qa": Recipe(
+        (),
+        (("squad", "train"),),
+        ("squad", "dev"),
+        task="answer",
+        batch=16,
+        rate=1e-4,
+        longest=192,
+        megabytes=10.0,
+    ),
+    "agreement": Recipe(
+        ("singular", "plural"),
+        (("agreement", "train"), ("agreement_text", "train"), ("agreement_parsed", "train")),
+        ("agreement", "test"),
+        epochs=2.0,
+        longest=64,
+        megabytes=4.0,
+    ),
+    "decoder": Recipe(
+        (),
+        (("wikitext", "train"),),
+        ("wikitext", "test"),
+        task="fill",
+        epochs=2.0,
+        batch=16,
+        rate=3e-4,
+        head_rate=1e-3,
+        megabytes=6.0,
+    ),
+}
+TEACHERS = {
+    "sentiment": Teacher(
+        replace(
+            SENTIMENT,
+            epochs=1.0,
+            batch=16,
+            rate=3e-5,
+            head_rate=1e-4,
+            frozen=("embeddings.", *(f"encoder.layer.{k}." for k in range(4))),
+        ),
+        rows=10_000,
+        words=8,
+        unlabelled=("imdb", "train"),
+        sentences=15_000,
+    )
 }

@@ -221,17 +221,20 @@ def models() -> None:
     """List the embedded models, the families that are known, and the models in the local hub cache."""
     from headlight.loading import cached_models
     from headlight.models.architectures import ARCHITECTURES
-    from headlight.models.catalogue import CATALOGUE, MINILM, whereabouts
+    from headlight.models.bases import whereabouts
+    from headlight.models.catalogue import CATALOGUE
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("embedded", "decides", "labels", "accuracy"):
+    for heading in ("embedded", "decides", "labels", "measured"):
         table.add_column(heading)
     for entry in CATALOGUE.values():
-        accuracy = f"{entry.right / entry.rows:.3f}"
-        table.add_row(entry.name, entry.decides, ", ".join(entry.labels), accuracy)
+        measured = f"{entry.measure} {entry.score}" if entry.rows else entry.also
+        table.add_row(entry.name, entry.decides, ", ".join(entry.labels), measured)
     console = Console()
     console.print(table)
-    console.print(f"their base, {MINILM.name}: {whereabouts(MINILM)}", highlight=False)
+    for base in dict.fromkeys(entry.base for entry in CATALOGUE.values()):
+        users = ", ".join(entry.name for entry in CATALOGUE.values() if entry.base is base)
+        console.print(f"\n[bold]{base.name}[/], for {users}: {whereabouts(base)}", highlight=False)
     console.print(f"\n[bold]families:[/] {', '.join(sorted(ARCHITECTURES))}", highlight=False)
     cached = ", ".join(cached_models()) or "none"
     console.print(f"[bold]in the local hub cache:[/] {cached}", highlight=False)

@@ -21,8 +21,9 @@ from transformers import (
 
 from headlight.errors import InvalidInput, UnsupportedModel, unknown_name
 from headlight.models.architectures import ARCHITECTURES
-from headlight.models.catalogue import CATALOGUE, load_embedded, quiet
+from headlight.models.catalogue import CATALOGUE, load_embedded
 from headlight.models.model import HEADS, Model, Task, task_of
+from headlight.models.quiet import quiet
 from headlight.trace.check import proved
 
 AUTO_CLASSES = {

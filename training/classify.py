@@ -1,0 +1,91 @@
+"""Texts or pairs with one label, or with the probabilities that a teacher gives."""
+
+from pathlib import Path
+
+import torch
+from data import SOURCES, Example, without_repeats
+from recipes import Recipe
+from rows import Row, batches, tensors
+from scores import share
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+from transformers import (
+    AutoConfig,
+    AutoModelForSequenceClassification,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from headlight.models.quiet import quiet
+
+Targets = dict[str, list[float]]
+"""The probabilities of a teacher, by text."""
+
+
+def fresh(recipe: Recipe, folder: Path) -> PreTrainedModel:
+    """The base with an untrained head."""
+    names = dict(enumerate(recipe.labels))
+    config = AutoConfig.from_pretrained(
+        folder, id2label=names, label2id={name: index for index, name in names.items()}
+    )
+    with quiet():
+        return AutoModelForSequenceClassification.from_pretrained(
+            folder, config=config, dtype=torch.float32
+        )
+
+
+def examples(recipe: Recipe, data: Path | None) -> tuple[list[Example], list[Example]]:
+    """What is trained on, and what is held out."""
+    held_out = list(SOURCES[recipe.shown[0]].read(recipe.shown[1], data))
+    found = [e for name, part in recipe.train for e in SOURCES[name].read(part, data)]
+    return without_repeats(found, held_out), held_out
+
+
+def read(
+    recipe: Recipe, data: Path | None, tokenizer: PreTrainedTokenizerBase, targets: Targets
+) -> tuple[list[Row], list[Row]]:
+    """Rows to train on, with what the teacher said about other texts, and rows held out."""
+    found, held_out = examples(recipe, data)
+    known = {e.text for e in (*found, *held_out)}
+    found += [Example(text, None, -1) for text in targets if text not in known]
+    return (
+        encoded(found, recipe, tokenizer, targets),
+        encoded(held_out, recipe, tokenizer, {}),
+    )
+
+
+def encoded(
+    found: list[Example], recipe: Recipe, tokenizer: PreTrainedTokenizerBase, targets: Targets
+) -> list[Row]:
+    """Rows whose goal is the label, mixed with the probabilities of the teacher where it gave some."""
+    pairs = [e.pair for e in found] if found[0].pair is not None else None
+    tokens = tokenizer([e.text for e in found], pairs, truncation=True, max_length=recipe.longest)
+    ids = tokens["input_ids"]
+    types = tokens.get("token_type_ids") or [[0] * len(row) for row in ids]
+    goals = [goal(example, recipe, targets.get(example.text)) for example in found]
+    return [Row(*row) for row in zip(ids, types, goals, strict=True)]
+
+
+def goal(example: Example, recipe: Recipe, teacher: list[float] | None) -> tuple[float, ...]:
+    """The probabilities to be learned for one example."""
+    label = [float(k == example.label) for k in range(len(recipe.labels))]
+    if teacher is None:
+        return tuple(label)
+    trust = 1.0 if example.label < 0 else recipe.trust
+    return tuple(trust * p + (1 - trust) * q for p, q in zip(teacher, label, strict=True))
+
+
+def loss(network: PreTrainedModel, rows: list[Row]) -> Tensor:
+    """Cross entropy to the goals."""
+    inputs, goals = tensors(rows)
+    return cross_entropy(network(**inputs).logits, goals)
+
+
+@torch.inference_mode()
+def score(network: PreTrainedModel, rows: list[Row]) -> dict[str, object]:
+    """Accuracy, with its interval."""
+    right = 0
+    for chosen in batches(rows, 64, None):
+        inputs, goals = tensors(chosen)
+        right += int((network(**inputs).logits.argmax(-1) == goals.argmax(-1)).sum())
+    return share(right, len(rows))

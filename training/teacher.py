@@ -1,0 +1,64 @@
+"""Fine-tune a larger network on labels, and write what it says about every text to be learned from.
+
+    python training/teacher.py sentiment --network FOLDER --data FOLDER --out runs/teacher
+
+`targets.jsonl` then goes to `train.py --targets`. A killed run goes on where it was saved.
+"""
+
+import argparse
+import json
+import random
+from pathlib import Path
+
+import classify
+import torch
+from data import read_unlabelled
+from recipes import RECIPES, TEACHERS
+from rows import tensors
+from run import Log, Run
+from transformers import AutoTokenizer
+
+SAID_AT_ONCE = 64
+
+
+def main() -> None:
+    """Train the teacher, then let it speak."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", choices=TEACHERS)
+    parser.add_argument("--network", default="sentence-transformers/all-mpnet-base-v2")
+    parser.add_argument("--data", type=Path, help="folder of local data; default: the hub")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    log = Log(options.out)
+    teacher = TEACHERS[options.name]
+    tokenizer = AutoTokenizer.from_pretrained(options.network)
+    found, held_out = classify.examples(RECIPES[options.name], options.data)
+    texts = [e for e in found if len(e.text.split()) >= teacher.words]
+    random.Random(0).shuffle(texts)
+    rows = classify.encoded(texts[: teacher.rows], teacher.recipe, tokenizer, {})
+    torch.manual_seed(0)
+    run = Run(classify.fresh(teacher.recipe, options.network), rows, teacher.recipe, 0, options.out)
+    run.network.load_state_dict(run.go(classify.loss, log), strict=False)
+    network = run.network.eval()
+    shown = classify.encoded(held_out, teacher.recipe, tokenizer, {})
+    log(json.dumps(classify.score(network, shown)))
+    texts += read_unlabelled(teacher.unlabelled, options.data, teacher.sentences)
+    texts.sort(key=lambda e: (len(e.text), e.text))
+    path = options.out / "targets.jsonl"
+    done = len(path.read_text(encoding="utf-8").splitlines()) if path.exists() else 0
+    with path.open("a", encoding="utf-8", buffering=1) as file:
+        for start in range(done, len(texts), SAID_AT_ONCE):
+            part = texts[start : start + SAID_AT_ONCE]
+            inputs, _ = tensors(classify.encoded(part, teacher.recipe, tokenizer, {}))
+            with torch.inference_mode():
+                said = network(**inputs).logits.softmax(-1)
+            records = zip(part, said.tolist(), strict=True)
+            file.write("".join(json.dumps({"text": e.text, "said": p}) + "\n" for e, p in records))
+            if start // SAID_AT_ONCE % 50 == 0:
+                log(f"said {start}/{len(texts)}")
+
+
+if __name__ == "__main__":
+    main()
