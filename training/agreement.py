@@ -13,9 +13,13 @@ from headlight.heads.parsers import read_conllu
 
 SINGULAR = {"is", "was", "has", "does"}
 PLURAL = {"are", "were", "have", "do"}
-NO_SUBJECT = set(
-    ["to", "will", "would", "could", "should", "may", "might", "must", "can", "cannot", "not", "n't", "'d", "'ll", "did", "do", "does", "i", "you", "let", "that", "which", "who", "if", "and", "or"]
-)
+# fmt: off
+NO_SUBJECT = {
+    "to", "will", "would", "could", "should", "may", "might", "must", "can",
+    "cannot", "not", "n't", "'d", "'ll", "did", "do", "does", "i",
+    "you", "let", "that", "which", "who", "if", "and", "or",
+}
+# fmt: on
 """Before a verb, these leave its number open."""
 TRAINED_ON = 5_000
 FROM_TEXT = 30_000

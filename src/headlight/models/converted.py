@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import torch
+from torch import nn
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from headlight.errors import MissingExtra
@@ -43,7 +44,8 @@ def converted(base: Base) -> Path:
                 source, gguf_file=base.weights, dtype=torch.float16
             )
             del packed.config.quantization_config
-            plain = type(packed)(packed.config).to(torch.float16)
+            plain = type(packed)(packed.config)
+            nn.Module.to(plain, torch.float16)
             plain.load_state_dict(packed.state_dict())
             plain.save_pretrained(unfinished)
             AutoTokenizer.from_pretrained(source, gguf_file=base.weights).save_pretrained(
