@@ -28,7 +28,7 @@ from transformers import (
 )
 
 import headlight
-from headlight import Model, Target
+from headlight import METHODS, Model, Target
 from headlight.models.model import Task
 
 VOCABULARY = 120
@@ -125,6 +125,15 @@ FAMILIES_AND_TASKS = [
 ]
 TARGETS = {Task.TOKEN: Target(position=2, label=1), Task.MASKED: Target(position=2)}
 """Targets for tasks that must be told where to look when there is no tokenizer."""
+
+
+MASK = ((1, 0, 0, 1), (0, 0, 0, 0), (0, 1, 1, 0))
+"""A head mask for these networks, with a layer that is closed."""
+
+
+def options(*names: str) -> dict[str, Any]:
+    """What these methods must be told, since the networks come without a head mask."""
+    return {"mask": MASK} if any("mask" in METHODS[name].options for name in names) else {}
 
 
 def network(family: str, task: Task, *, seed: int = 0, **changes: Any) -> PreTrainedModel:

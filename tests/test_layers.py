@@ -13,6 +13,7 @@ LAYERS = {
     "batch": 1,
     "target": 1,
     "attribution": 1,
+    "headmask": 1,
     "models": 2,
     "renderers": 2,
     "files": 2,

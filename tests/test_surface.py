@@ -24,6 +24,7 @@ def test_public_names_are_these() -> None:
         "Attribution",
         "Batch",
         "Generation",
+        "HeadMask",
         "HeadlightError",
         "InvalidInput",
         "InvalidOption",

@@ -77,9 +77,7 @@ def main() -> None:
     load_model_from_config(settings, auto_fill=True).config.to_disk(filled)
     train(filled, options.out, overrides=paths)
     pipeline = spacy.load(options.out / "model-best")
-    for name in ("author", "email", "url", "sources"):
-        pipeline.meta.pop(name, None)
-    pipeline.config["paths"] = {"train": None, "dev": None}
+    pipeline.config["paths"] = dict.fromkeys(pipeline.config["paths"])
     tests = [
         Example(pipeline.make_doc(gold.text), gold)
         for group in documents(options.data / "en_ewt-ud-test.conllu", 0)
@@ -96,6 +94,9 @@ def main() -> None:
     pipeline.meta.update(name="ud_ewt", description="Tags and Universal Dependencies of English.",
                          license="CC BY-SA 4.0", version="0.1.0")  # fmt: skip
     pipeline.to_disk(options.out / "pipeline")
+    labels = {label for name in pipeline.pipe_names[1:] for label in pipeline.get_pipe(name).labels}
+    words = options.out / "pipeline" / "vocab" / "strings.json"
+    words.write_text(json.dumps(sorted(labels)), encoding="utf-8")
     log(json.dumps(pipeline.meta["performance"]))
 
 

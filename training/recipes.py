@@ -42,7 +42,9 @@ class Teacher:
     sentences: int
 
 
-SENTIMENT = Recipe(("negative", "positive"), (("sst2", "train"),), ("sst2", "dev"), trust=0.7)
+SENTIMENT = Recipe(
+    ("negative", "positive"), (("sst2", "train"),), ("sst2", "dev"), epochs=2.0, trust=0.7
+)
 RECIPES = {
     "sentiment": SENTIMENT,
     "topic": Recipe(
@@ -71,7 +73,7 @@ RECIPES = {
         ("singular", "plural"),
         (("agreement", "train"), ("agreement_text", "train"), ("agreement_parsed", "train")),
         ("agreement", "test"),
-        epochs=2.0,
+        epochs=1.5,
         longest=64,
         megabytes=4.0,
     ),
@@ -80,7 +82,7 @@ RECIPES = {
         (("wikitext", "train"),),
         ("wikitext", "test"),
         task="fill",
-        epochs=2.0,
+        epochs=1.0,
         batch=16,
         rate=3e-4,
         head_rate=1e-3,
@@ -100,6 +102,6 @@ TEACHERS = {
         rows=10_000,
         words=8,
         unlabelled=("imdb", "train"),
-        sentences=15_000,
+        sentences=10_000,
     )
 }

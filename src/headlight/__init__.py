@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         UnsupportedModel,
     )
     from headlight.explanation import explain, explain_generation
+    from headlight.headmask import HeadMask
     from headlight.loading import load, wrap
     from headlight.methods import METHODS
     from headlight.models.model import Model
@@ -34,6 +35,7 @@ __all__ = [
     "Attribution",
     "Batch",
     "Generation",
+    "HeadMask",
     "HeadlightError",
     "InvalidInput",
     "InvalidOption",
@@ -57,6 +59,7 @@ HOMES = {
     "Attribution": "attribution",
     "Batch": "batch",
     "Generation": "attribution",
+    "HeadMask": "headmask",
     "Model": "models.model",
     "Target": "target",
     "explain": "explanation",

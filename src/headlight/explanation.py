@@ -8,6 +8,7 @@ import torch
 from headlight.attribution import Attribution, Generation
 from headlight.batch import Batch, Row, Text, described, encode, shortened, without_padding
 from headlight.errors import InvalidInput, InvalidOption
+from headlight.heads.masks import chosen_mask
 from headlight.methods import METHODS
 from headlight.models.model import Model, Task
 from headlight.passes import Plan, run
@@ -80,7 +81,7 @@ def explain(
             f"explain() takes a headlight model first, not a {type(model).__name__}. "
             "Make one with headlight.wrap(network, tokenizer) or headlight.load(name)."
         )
-    plan = planned(method, variant, options, batch_size, progress)
+    plan = planned(model, method, variant, options, batch_size, progress)
     is_one = isinstance(inputs, str | tuple) or (isinstance(inputs, Batch) and len(inputs) == 1)
     rows = rows_of(model, inputs)
     targets = targets_of(target, len(rows))
@@ -113,7 +114,7 @@ def explain_generation(
         raise InvalidInput(
             f"only a causal language model with a tokenizer continues a text; {model.name} does {model.task}."
         )
-    plan = planned(method, variant, options, batch_size, progress)
+    plan = planned(model, method, variant, options, batch_size, progress)
     row = rows_of(model, prompt)[0]
     if continuation is None:
         added = generate(model, row, max_new_tokens)
@@ -152,6 +153,7 @@ def generate(model: Model, row: Row, max_new_tokens: int) -> list[int]:
 
 
 def planned(
+    model: Model,
     method: str | list[str],
     variant: str,
     options: Mapping[str, Any],
@@ -167,10 +169,15 @@ def planned(
     entries = tuple({METHODS[name].name: METHODS[name] for name in names}.values())
     for entry in entries:
         entry.variant(variant)
-        for name in options:
-            if name not in entry.options:
-                has = ", ".join(sorted(entry.options)) or "no options of its own"
-                raise InvalidOption(f"method '{entry.name}' has no option '{name}'. It has: {has}.")
+    for name in options:
+        if not any(name in entry.options for entry in entries):
+            asked = " nor ".join(f"'{entry.name}'" for entry in entries)
+            has = ", ".join(sorted({o for entry in entries for o in entry.options}))
+            raise InvalidOption(
+                f"no option '{name}' is known to method {asked}. Known: {has or 'none'}."
+            )
+    if any("mask" in entry.options for entry in entries):
+        options = {**options, "mask": chosen_mask(model, options.get("mask", "both"))}
     return Plan(entries, variant, options, batch_size, progress)
 
 

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from headlight.attribution import Attribution, Explained
 from headlight.batch import Row
 from headlight.errors import UnstableModel
+from headlight.headmask import HeadMask
 from headlight.models.model import Model, is_half_precision
 from headlight.registry import Entry
 from headlight.target import Target
@@ -39,6 +40,15 @@ class Plan:
     def needs(self) -> set[str]:
         """The union of what the methods need of the trace."""
         return {need for entry in self.entries for need in entry.needs}
+
+    def options_of(self, entry: Entry) -> dict[str, Any]:
+        """The options that a method has."""
+        return {name: value for name, value in self.options.items() if name in entry.options}
+
+
+def described(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options that can be written down: a mask becomes its summary."""
+    return {n: str(v) if isinstance(v, HeadMask) else v for n, v in options.items()}
 
 
 def run(
@@ -91,7 +101,8 @@ def run_pass(
     explained = explained_targets(captured, targets)
     answers: list[dict[str, Attribution]] = [{} for _ in rows]
     for entry in plan.entries:
-        scores = entry.variant(plan.variant)(captured, **plan.options).cpu().numpy()
+        options = plan.options_of(entry)
+        scores = entry.variant(plan.variant)(captured, **options).cpu().numpy()
         if not np.isfinite(scores).all():
             raise UnstableModel(
                 f"method '{entry.name}' gives NaN or infinite scores on {model.name}: its gradients "
@@ -147,7 +158,7 @@ def attribution_of(
         offsets=row.offsets,
         segments=row.segments,
         word_ids=row.word_ids,
-        options={"variant": plan.variant, **plan.options},
+        options={"variant": plan.variant, **described(plan.options_of(entry))},
         versions=installed_versions(),
         notes=notes,
     )

@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 import headlight
 from headlight import METHODS, Batch
 from headlight.models.model import Task
-from tests.networks import CONFIGS, network, rows
+from tests.networks import CONFIGS, network, options, rows
 
 
 def fingerprint(net: PreTrainedModel) -> dict[str, Any]:
@@ -47,7 +47,13 @@ def test_explaining_leaves_no_mark(family: str, implementation: str) -> None:
     before = fingerprint(net)
     wrapped = headlight.wrap(net)
     for variant in ("paper", "released"):
-        headlight.explain(wrapped, Batch.from_ids(rows()), list(METHODS), variant=variant)
+        headlight.explain(
+            wrapped,
+            Batch.from_ids(rows()),
+            list(METHODS),
+            variant=variant,
+            **options(*METHODS),
+        )
     assert_same(before, fingerprint(net))
 
 
@@ -68,7 +74,7 @@ def test_a_pass_that_raises_leaves_no_mark(
     with monkeypatch.context() as patch:
         patch.setattr(where(net), "forward", fail)
         with pytest.raises(RuntimeError, match="in the middle"):
-            headlight.explain(wrapped, Batch.from_ids(rows()), list(METHODS))
+            headlight.explain(wrapped, Batch.from_ids(rows()), list(METHODS), **options(*METHODS))
     after = fingerprint(net)
     del before["forward"], after["forward"]
     assert_same(before, after)
@@ -80,6 +86,6 @@ def test_a_hook_that_raises_leaves_no_mark() -> None:
     handle = net.bert.encoder.layer[1].register_forward_hook(fail)
     before = fingerprint(net)
     with pytest.raises(RuntimeError, match="in the middle"):
-        headlight.explain(wrapped, Batch.from_ids(rows()), list(METHODS))
+        headlight.explain(wrapped, Batch.from_ids(rows()), list(METHODS), **options(*METHODS))
     assert_same(before, fingerprint(net))
     handle.remove()

@@ -17,7 +17,8 @@ from transformers import (
 )
 
 import headlight
-from headlight import Batch, Model
+from headlight import Batch, Model, Target
+from headlight.trace.trace import Flow, trace
 
 HOME = Path(__file__).parent.parent / "golden" / "authors"
 MASK_LRP = json.loads((HOME / "golden_masklrp.json").read_text())
@@ -98,6 +99,63 @@ def test_released_question_answering_with_gpt2(decoder_reader: Model) -> None:
         decoder_reader, Batch.from_ids(IDS), "attcat", "start", variant="released"
     )
     assert_close(found.scores, MASK_LRP["gpt2_qa"]["start"]["AttCAT"])
+
+
+# ------------------------------------------------------------------------------- relevance
+
+RELEVANCE = {
+    "LRP_full": ("lrp", {}),
+    "PartialLRP": ("partial_lrp", {}),
+    "TransAtt_norm_rollout(GAE in Mask-LRP)": ("transformer_attribution", {}),
+    "TransAtt_start_layer_2": ("transformer_attribution", {"start_layer": 2}),
+    "MaskLRP_mask": ("mask_lrp", {"mask": MASK_LRP["bert_cls"]["head_mask"]}),
+    "MaskLRP_all_ones": ("mask_lrp", {"mask": np.ones((3, 4))}),
+}
+UNSTABLE = {"LRP_full", "TransAtt_norm_rollout(GAE in Mask-LRP)", "MaskLRP_all_ones"}
+"""Chains through all layers with signed denominators: 1e-3 in 32 bits; oracles in 64 bits agree to 1e-8."""
+
+
+@pytest.mark.parametrize("key", RELEVANCE)
+@pytest.mark.parametrize(("masked", "mask"), [("sep_masked", [[1] * 10 + [0]]), ("no_mask", None)])
+def test_released_relevance(
+    classifier: Model, key: str, masked: str, mask: list[list[int]] | None
+) -> None:
+    method, options = RELEVANCE[key]
+    batch = Batch.from_ids([IDS], attention_mask=mask)
+    found = headlight.explain(classifier, batch, method, 1, variant="released", **options)
+    expected = np.array(MASK_LRP["bert_cls"][masked][key])
+    tolerance = 1e-3 if key in UNSTABLE else 1e-4
+    assert np.abs(found.scores - expected).max() <= tolerance * np.abs(expected).max()
+
+
+def test_released_relevance_of_attention_has_the_authors_sums(classifier: Model) -> None:
+    rows = Batch.from_ids([IDS], attention_mask=[[1] * 10 + [0]]).rows
+    flow = Flow("chefer_released")
+    found = trace(classifier, rows, [Target(label=1)], {"relevance"}).relevance(flow)
+    expected = MASK_LRP["bert_cls"]["sep_masked"]["attn_cam_sum_per_layer"]
+    assert [float(r.sum()) for r in found.attention] == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("part", ["start", "end"])
+def test_released_relevance_of_answers_forgets_the_mask(reader: Model, part: str) -> None:
+    expected = MASK_LRP["bert_qa"][part]["MGAE_unmasked"]
+    for method, options in (("transformer_attribution", {}), ("mask_lrp", {"mask": np.eye(2, 4)})):
+        found = headlight.explain(
+            reader, Batch.from_ids(IDS), method, part, variant="released", **options
+        )
+        np.testing.assert_allclose(found.scores, expected, rtol=1e-3, atol=1e-8)
+
+
+def test_released_relevance_of_answers_with_gpt2(decoder_reader: Model) -> None:
+    found = headlight.explain(
+        decoder_reader,
+        Batch.from_ids(IDS),
+        "transformer_attribution",
+        "start",
+        variant="released",
+    )
+    expected = MASK_LRP["gpt2_qa"]["start"]["MGAE_unmasked"]
+    np.testing.assert_allclose(found.scores, expected, rtol=1e-3, atol=2e-9)
 
 
 def test_alti_reads_attention_as_the_papers_write_it(classifier: Model) -> None:

@@ -39,7 +39,8 @@ def test_it_knows_agreement_across_a_distractor(llm: Model) -> None:
 
 
 def test_every_method_explains_its_next_token(llm: Model) -> None:
-    found = headlight.explain(llm, "The capital of France is", list(METHODS))
+    mask = np.ones((30, 9))
+    found = headlight.explain(llm, "The capital of France is", list(METHODS), mask=mask)
     assert set(found) == set(METHODS)
     for answer in found.values():
         assert np.isfinite(answer.scores).all()

@@ -20,6 +20,7 @@ from transformers.masking_utils import eager_mask
 
 from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
+from headlight.trace.intercept import Switchboard, intercepted
 
 IMPLEMENTATION = "headlight"
 SOFTMAXES = (torch.softmax, torch.Tensor.softmax, nn.functional.softmax)
@@ -32,13 +33,14 @@ NETWORK_LOCK = RLock()
 class Recorder:
     """What one forward pass leaves behind, in the order in which it happened.
 
-    `replacement` stands in for the embeddings.
+    `replacement` stands in for the embeddings. `board` is there if relevance will be asked for.
     """
 
     wants_attention: bool = False
     wants_blocks: bool = False
     wants_gradient: bool = False
     replacement: Tensor | None = None
+    board: Switchboard | None = None
     embeddings: Tensor | None = None
     attention: list[Tensor] = field(default_factory=list)
     block_inputs: list[Tensor] = field(default_factory=list)
@@ -131,6 +133,15 @@ def watching(model: Model, recorder: Recorder) -> Iterator[None]:
         undo.enter_context(NETWORK_LOCK)
         undo.enter_context(evaluating(model.network))
         undo.enter_context(hooked(model, recorder))
+        if recorder.board is not None:
+            undo.enter_context(
+                intercepted(
+                    model.network,
+                    recorder.board,
+                    lambda: RECORDER.get() is recorder,
+                    lambda: recorder.attention[-1] if recorder.attention else None,
+                )
+            )
         if recorder.wants_attention and model.sees_attention_by == "interface":
             undo.enter_context(attending(model.network, IMPLEMENTATION))
         elif recorder.wants_attention:

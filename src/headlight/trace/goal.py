@@ -1,7 +1,7 @@
 """`Goal`: a target settled on real logits: which of them, with which sign, and where they are read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
@@ -60,6 +60,29 @@ class Goal:
             "log_probability": log_values,
         }
         return torch.stack([by_name[name][row] for row, name in enumerate(outputs)])
+
+    def seed(self, logits: Tensor, sign: float, size: Literal["one", "logit"]) -> Tensor:
+        """Where relevance starts: at the terms of one sign, with 1 or with the size of the logit."""
+        values = (self.signs == sign).to(logits)
+        if size == "logit":
+            values = values * self.term_logits(logits).detach()
+        rows = torch.arange(len(logits), device=logits.device)[:, None].expand_as(values)
+        place = (rows, self.positions, self.classes)
+        return torch.zeros_like(logits).index_put(place, values, accumulate=True)
+
+    def alone(self, term: int) -> "Goal":
+        """One term of every row with sign 1, read where it stands; pooled heads read as before."""
+        column = slice(term, term + 1)
+        weights = self.weights
+        if weights is not None and self.kind == "token":
+            weights = torch.zeros_like(weights).scatter(1, self.positions[:, column], 1.0)
+        return replace(
+            self,
+            positions=self.positions[:, column],
+            classes=self.classes[:, column],
+            signs=torch.ones_like(self.signs[:, column]),
+            weights=weights,
+        )
 
     @property
     def has_probability(self) -> bool:

@@ -1,7 +1,9 @@
 """`Trace`: one forward pass, and the gradients and further passes that methods ask of it."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -9,16 +11,19 @@ from torch import Tensor
 from headlight.batch import Inputs, Row, collate
 from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
-from headlight.shapes import Attention, Hidden, Mixing, PerRow, Scores
+from headlight.shapes import Attention, Hidden, Mixing, PerRow, Scores, TermValues
 from headlight.target import Target
 from headlight.trace.capture import Recorder, max_precision, watching
 from headlight.trace.goal import Goal, Output, read_place, settle
+from headlight.trace.intercept import Gate, Sweep, Switchboard
 from headlight.trace.network import check_finite, check_ids, logits_of
+from headlight.trace.presets import preset_rules
+from headlight.trace.rules import divide
 from headlight.trace.twice import embedded_twice
 
-ATTENTION = {"attention", "attention_gradient"}
-BLOCKS = {"hidden", "hidden_gradient"}
-GRADIENTS = {"attention_gradient", "hidden_gradient", "embedding_gradient"}
+ATTENTION = {"attention", "attention_gradient", "relevance"}
+BLOCKS = {"hidden", "hidden_gradient", "relevance"}
+GRADIENTS = {"attention_gradient", "hidden_gradient", "embedding_gradient", "relevance"}
 NEEDS = ATTENTION | BLOCKS | GRADIENTS | {"replay"}
 """What a method may need; the trace captures the union of what the requested methods need."""
 
@@ -30,6 +35,36 @@ class Gradients:
     embeddings: Hidden
     hidden: tuple[Hidden, ...] = ()
     attention: tuple[Attention, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Relevance:
+    """Relevance of what was captured, zero at padding; without a mask it sums to 1 at every boundary.
+
+    ungated: that of the attention before the mask of its own layer, which released code reads.
+    """
+
+    embeddings: Hidden
+    hidden: tuple[Hidden, ...]
+    attention: tuple[Attention, ...]
+    ungated: tuple[Attention, ...] = ()
+
+
+@dataclass(frozen=True)
+class Flow:
+    """How relevance is to be sent: by which preset, from which start, through which heads.
+
+    seed: each explained logit starts with 1, or with its own value. gate: see `intercept.Gate`; layers
+    that it closes altogether are named in `closed`, and their relevance goes on through the residual.
+    is_smeared: the relevance of the last block's output is first spread over all tokens, as released
+    code does for answers.
+    """
+
+    preset: str = "chefer"
+    seed: Literal["one", "logit"] = "one"
+    gate: Gate | None = None
+    closed: frozenset[int] = frozenset()
+    is_smeared: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,17 +84,31 @@ class Trace:
     embeddings: Hidden
     attention: tuple[Attention, ...]
     hidden: tuple[Hidden, ...]
-    sweep: Callable[[Output | None], Gradients]
+    sweep: Callable[[Goal, Output | None], Gradients]
     run_again: Callable[[Hidden, Output | None], PerRow]
     embed_twice: Callable[[], tuple[Hidden, Hidden]]
-    place: Callable[[], Scores]
+    place: Callable[[Goal], Scores]
+    send: Callable[[Goal, Flow], Relevance]
     swept: dict[Output | None, Gradients] = field(default_factory=dict)
+    sent: dict[Flow, Relevance] = field(default_factory=dict)
 
     def gradients(self, output: Output | None = None) -> Gradients:
         """All gradients of the target from one backward sweep, kept for the next method."""
         if output not in self.swept:
-            self.swept[output] = self.sweep(output)
+            self.swept[output] = self.sweep(self.goal, output)
         return self.swept[output]
+
+    def relevance(self, flow: Flow) -> Relevance:
+        """The relevance of everything captured from one backward sweep, kept for the next method."""
+        if flow not in self.sent:
+            self.sent[flow] = self.send(self.goal, flow)
+        return self.sent[flow]
+
+    def terms(self) -> "Iterator[tuple[TermValues, Trace]]":
+        """Each logit of the target on its own: its sign in every row, and the trace that explains it."""
+        for number in range(self.goal.signs.shape[1]):
+            alone = replace(self, goal=self.goal.alone(number), swept={}, sent={})
+            yield self.goal.signs[:, number : number + 1], alone
 
     def replay(self, embeddings: Hidden, output: Output | None = None) -> PerRow:
         """The target of each row in another pass with other embeddings, differentiable in them."""
@@ -68,7 +117,7 @@ class Trace:
     @property
     def weights(self) -> Scores:
         """The weights of the read-out."""
-        return self.place()
+        return self.place(self.goal)
 
     def read(self, mixing: Mixing) -> Scores:
         """The row of a token-to-token matrix at the place where the prediction is read."""
@@ -88,6 +137,7 @@ def trace(
         wants_attention=bool(ATTENTION & set(needs)),
         wants_blocks=bool(BLOCKS & set(needs)),
         wants_gradient=bool(GRADIENTS & set(needs)),
+        board=Switchboard(len(rows)) if "relevance" in needs else None,
     )
     check_ids(model, rows)
     inputs = collate(rows, model.pad_id or 0, model.network.device)
@@ -105,7 +155,7 @@ def trace(
     hidden = [*blocks, recorder.block_output] if recorder.block_output is not None else blocks
     captured = [recorder.embeddings, *hidden, *recorder.attention]
 
-    def sweep(output: Output | None) -> Gradients:
+    def sweep(goal: Goal, output: Output | None) -> Gradients:
         with torch.enable_grad():
             value = goal.value(logits, inputs.present, output).sum()
         found = torch.autograd.grad(
@@ -134,8 +184,90 @@ def trace(
         sweep=sweep,
         run_again=run_again,
         embed_twice=lambda: embedded_twice(model, inputs, goal),
-        place=lambda: read_place(goal, model),
+        place=lambda goal: read_place(goal, model),
+        send=lambda goal, flow: send_relevance(flow, goal, logits, recorder, inputs),
     )
+
+
+def send_relevance(
+    flow: Flow, goal: Goal, logits: Tensor, recorder: Recorder, inputs: Inputs
+) -> Relevance:
+    """Relevance from the explained logits down; what speaks for a contrast is taken away."""
+    assert recorder.board is not None, "the trace was not asked for relevance"
+    assert recorder.embeddings is not None
+    assert recorder.block_output is not None
+    hidden = [*recorder.block_inputs, recorder.block_output]
+    captured = [recorder.embeddings, *hidden, *recorder.attention]
+    total: list[Tensor] = []
+    ungated: list[Tensor] = []
+    for sign in (1.0, -1.0):
+        seed = goal.seed(logits, sign, flow.seed)
+        if sign < 0 and not bool(seed.any()):
+            continue
+        sweep = Sweep(flow.preset, preset_rules(flow.preset), flow.gate)
+        with recorder.board.sweeping(sweep), conserving(hidden, flow.closed) as sums:
+            found = swept(logits, seed, captured, hidden[-1], inputs, flow)
+        for number, tensor in enumerate(captured):
+            for layer in flow.closed:
+                if tensor is hidden[layer]:
+                    found[number] = summing_to(sums[layer], found[number])
+        layers = [sweep.ungated[n] for n in sorted(sweep.ungated)]
+        total = [t + sign * f for t, f in zip(total, found, strict=True)] if total else found
+        ungated = (
+            [u + sign * n for u, n in zip(ungated, layers, strict=True)] if ungated else layers
+        )
+    middle = 1 + len(hidden)
+    return Relevance(
+        embeddings=without_padding(total[0], inputs),
+        hidden=tuple(without_padding(r, inputs) for r in total[1:middle]),
+        attention=tuple(without_padding(r, inputs) for r in total[middle:]),
+        ungated=tuple(without_padding(r, inputs) for r in ungated),
+    )
+
+
+def swept(
+    logits: Tensor, seed: Tensor, captured: list[Tensor], last: Tensor, inputs: Inputs, flow: Flow
+) -> list[Tensor]:
+    """Relevance of the captured tensors, in one sweep or, if it is smeared on the way, in two."""
+    settings: dict[str, Any] = {
+        "retain_graph": True,
+        "allow_unused": True,
+        "materialize_grads": True,
+    }
+    if not flow.is_smeared:
+        return list(torch.autograd.grad(logits, captured, seed, **settings))
+    (top,) = torch.autograd.grad(logits, last, seed, retain_graph=True)
+    present = inputs.present.to(top)[..., None]
+    spread = top.sum(1, keepdim=True) * present / present.sum(1, keepdim=True)
+    return list(torch.autograd.grad(last, captured, spread, **settings))
+
+
+@contextmanager
+def conserving(hidden: Sequence[Tensor], closed: frozenset[int]) -> Iterator[Mapping[int, Tensor]]:
+    """Give the input of every closed block the sum of its output: all goes through the residual.
+
+    Yields the sums by layer. What is sent on is scaled; what a sweep returns may be taken before that.
+    """
+    sums: dict[int, Tensor] = {}
+
+    def see(layer: int) -> Callable[[Tensor], Tensor]:
+        def at_boundary(relevance: Tensor) -> Tensor:
+            sums[layer] = sums[layer + 1] if layer in closed else relevance.sum((1, 2))
+            return summing_to(sums[layer], relevance) if layer in closed else relevance
+
+        return at_boundary
+
+    with ExitStack() as undo:
+        if closed:
+            for layer, states in enumerate(hidden):
+                handle: Any = torch.Tensor.register_hook(states, see(layer))  # type: ignore[no-untyped-call]
+                undo.callback(handle.remove)
+        yield sums
+
+
+def summing_to(sums: Tensor, relevance: Hidden) -> Hidden:
+    """Relevance scaled to these sums."""
+    return relevance * divide(sums, relevance.sum((1, 2)))[:, None, None]
 
 
 def without_padding(values: Tensor, inputs: Inputs) -> Tensor:

@@ -1,0 +1,150 @@
+"""`HeadMask`: which attention heads relevance may enter, in named parts."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from headlight.errors import InvalidInput, InvalidOption, unknown_name
+from headlight.shapes import Heads
+
+FORMAT = "headlight head mask 1"
+
+
+@dataclass(frozen=True, eq=False)
+class HeadMask:
+    """Heads by part, each [layer, head] of booleans: 'syntactic' and 'positional', or one part of another name.
+
+    facts: what the mask was made from (model, fingerprint, corpus, parser, thresholds, counts).
+    """
+
+    parts: Mapping[str, Heads]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise InvalidInput("a head mask needs at least one part.")
+        shapes = {tuple(part.shape) for part in self.parts.values()}
+        if len(shapes) > 1 or any(part.dim() != 2 for part in self.parts.values()):
+            raise InvalidInput(
+                f"the parts of a head mask must all be [layer, head]; these are {sorted(shapes)}."
+            )
+        frozen = {name: part.detach().cpu().bool().clone() for name, part in self.parts.items()}
+        object.__setattr__(self, "parts", MappingProxyType(frozen))
+        object.__setattr__(self, "facts", MappingProxyType(dict(self.facts)))
+
+    @classmethod
+    def of(cls, heads: Any, *, name: str = "given") -> Self:
+        """A mask of one part from a 0/1 tensor, array or nested list [layer, head]."""
+        values = torch.as_tensor(np.array(heads) if not isinstance(heads, torch.Tensor) else heads)
+        if values.dim() != 2 or not bool(((values == 0) | (values == 1)).all()):
+            raise InvalidInput(
+                f"a head mask is made of zeros and ones, [layer, head]; this has the shape "
+                f"{list(values.shape)} and values from {float(values.min()):g} to {float(values.max()):g}."
+            )
+        return cls({name: values.bool()})
+
+    @classmethod
+    def full(cls, layers: int, heads: int) -> Self:
+        """Every head."""
+        return cls({"all": torch.ones(layers, heads, dtype=torch.bool)})
+
+    # ------------------------------------------------------------------------------ reading
+
+    @property
+    def heads(self) -> Heads:
+        """The heads of any part."""
+        return torch.stack(list(self.parts.values())).any(0)
+
+    @property
+    def count(self) -> int:
+        """How many heads it keeps."""
+        return int(self.heads.sum())
+
+    def __str__(self) -> str:
+        return f"{'+'.join(self.parts)}: {self.count} of {self.heads.numel()} heads"
+
+    def part(self, name: str) -> Self:
+        """The mask of one part."""
+        if name not in self.parts:
+            raise unknown_name("part of the head mask", name, self.parts)
+        return replace(self, parts={name: self.parts[name]})
+
+    def overlap(self, other: "HeadMask") -> float:
+        """Jaccard overlap of two masks; 1 for two empty ones."""
+        either = int((self.heads | self.like(other).heads).sum())
+        return int((self.heads & other.heads).sum()) / either if either else 1.0
+
+    # ----------------------------------------------------------------------------- changing
+
+    def like(self, other: "HeadMask") -> "HeadMask":
+        """The other mask, once it is known to be of the same shape."""
+        if other.heads.shape != self.heads.shape:
+            raise InvalidInput(
+                f"masks of {list(self.heads.shape)} and {list(other.heads.shape)} heads do not go together."
+            )
+        return other
+
+    def __or__(self, other: "HeadMask") -> "HeadMask":
+        return HeadMask({"union": self.heads | self.like(other).heads})
+
+    def __and__(self, other: "HeadMask") -> "HeadMask":
+        return HeadMask({"intersection": self.heads & self.like(other).heads})
+
+    def __invert__(self) -> "HeadMask":
+        return HeadMask({"others": ~self.heads})
+
+    def corrupted(self, rate: float, seed: int = 0) -> "HeadMask":
+        """With this share of the other heads let in at random; at 1 every head is (paper, Fig. 4)."""
+        if not 0 <= rate <= 1:
+            raise InvalidOption(f"corruption {rate} is not a share. Use 0 to 1.")
+        if rate == 0:
+            return self
+        others = (~self.heads).flatten().nonzero()[:, 0]
+        chosen = others[self.draw(len(others), seed)[: round(rate * len(others))]]
+        added = torch.zeros(self.heads.numel(), dtype=torch.bool)
+        added[chosen] = True
+        return HeadMask({**self.parts, "corrupted": added.view(self.heads.shape)}, self.facts)
+
+    def random_like(self, seed: int = 0) -> "HeadMask":
+        """As many heads, anywhere."""
+        chosen = torch.zeros(self.heads.numel(), dtype=torch.bool)
+        chosen[self.draw(self.heads.numel(), seed)[: self.count]] = True
+        return HeadMask({"random": chosen.view(self.heads.shape)})
+
+    @staticmethod
+    def draw(count: int, seed: int) -> torch.Tensor:
+        """A random order."""
+        return torch.randperm(count, generator=torch.Generator().manual_seed(seed))
+
+    # ------------------------------------------------------------------------------ storing
+
+    def save(self, path: str | Path) -> None:
+        """Write the mask and its facts as safetensors, whole or not at all."""
+        target = Path(path)
+        unfinished = target.with_name(f"{target.name}.part")
+        facts = {"format": FORMAT, "facts": json.dumps(dict(self.facts), sort_keys=True)}
+        save_file(
+            {name: part.to(torch.uint8) for name, part in self.parts.items()}, unfinished, facts
+        )
+        unfinished.replace(target)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a mask that was saved."""
+        try:
+            with safe_open(path, "pt") as file:
+                facts = file.metadata() or {}
+                parts = {name: file.get_tensor(name).bool() for name in file.keys()}  # noqa: SIM118
+        except (OSError, SafetensorError) as error:
+            raise InvalidInput(f"no head mask can be read from '{path}': {error}.") from error
+        if facts.get("format") != FORMAT:
+            raise InvalidInput(f"'{path}' is not a head mask: it does not say '{FORMAT}'.")
+        return cls(parts, json.loads(facts["facts"]))

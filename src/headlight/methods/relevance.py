@@ -1,0 +1,325 @@
+"""Methods that send relevance backwards through the network, layer by layer.
+
+R_l is the relevance of the attention of layer l, R(h) that of a hidden state. The rules are those of a
+preset (`trace/presets.py`); relevance starts as 1 at the explained logit.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from headlight.errors import InvalidOption
+from headlight.headmask import HeadMask
+from headlight.methods.attention import accumulated, with_residual
+from headlight.methods.registry import METHODS
+from headlight.shapes import Attention, Mixing, Scores
+from headlight.trace.intercept import Gate
+from headlight.trace.rules import balanced
+from headlight.trace.trace import Flow, Trace
+
+RELEASED = "chefer_released"
+PAPER_TA = "Chefer, Gur and Wolf (CVPR 2021)"
+PAPER_MASK = "Song et al. (2024)"
+
+
+def released_flow(trace: Trace, **settings: object) -> Flow:
+    """The flow of the released code, which spreads the relevance of an answer over all tokens."""
+    return Flow(preset=RELEASED, is_smeared=trace.goal.kind == "token", **settings)  # type: ignore[arg-type]
+
+
+def term_by_term(trace: Trace, score: Callable[[Trace], Scores]) -> Scores:
+    """Scores of each logit of the target on its own, added with their signs, as released code does."""
+    return sum((sign * score(alone) for sign, alone in trace.terms()), torch.zeros(()))
+
+
+def without_own(trace: Trace, scores: Scores) -> Scores:
+    """Scores with 0 for the position that is read; for answers only if it is the first token."""
+    is_read = trace.weights > 0
+    if trace.goal.kind == "token":
+        is_read[:, 1:] = False
+    return scores.masked_fill(is_read, 0.0)
+
+
+# ------------------------------------------------------------------------------------ plain
+
+
+@METHODS.register(
+    "lrp",
+    needs={"relevance"},
+    signed=True,
+    aliases=("full_lrp", "layerwise_relevance_propagation"),
+    paper="Bach et al. (2015); Chefer et al. (CVPR 2021)",
+)
+def lrp(trace: Trace, *, preset: str = "chefer") -> Scores:
+    """Relevance sent down to the embeddings.
+
+    Σ_k R(h^0)_{t,k}.
+    """
+    return trace.relevance(Flow(preset)).embeddings.sum(-1)
+
+
+@METHODS.released("lrp")
+def lrp_released(trace: Trace, *, preset: str = RELEASED) -> Scores:
+    """The released code sets the score of the reading position to 0, and halves relevance in GPT-2's maps."""
+    flow = replace(released_flow(trace), preset=preset)
+    return term_by_term(trace, lambda t: without_own(t, t.relevance(flow).embeddings.sum(-1)))
+
+
+@METHODS.register(
+    "partial_lrp",
+    needs={"relevance"},
+    aliases=("PartialLRP",),
+    paper="Voita et al. (2019); Chefer et al. (CVPR 2021)",
+)
+def partial_lrp(trace: Trace, *, preset: str = "chefer") -> Scores:
+    """Relevance of the last layer's attention.
+
+    E_h(R_L⁺), read.
+    """
+    return trace.read(trace.relevance(Flow(preset)).attention[-1].clamp(min=0).mean(1))
+
+
+@METHODS.released("partial_lrp")
+def partial_lrp_released(trace: Trace, *, preset: str = RELEASED) -> Scores:
+    """The released code sets the score of the reading position to 0."""
+    flow = replace(released_flow(trace), preset=preset)
+
+    def score(t: Trace) -> Scores:
+        return without_own(t, t.read(t.relevance(flow).attention[-1].clamp(min=0).mean(1)))
+
+    return term_by_term(trace, score)
+
+
+@METHODS.register(
+    "attn_lrp",
+    needs={"relevance"},
+    signed=True,
+    aliases=("AttnLRP",),
+    paper="Achtibat et al. (2024)",
+)
+def attn_lrp(trace: Trace) -> Scores:
+    """Relevance with rules for softmax, products and norms, sent down to the embeddings.
+
+    Σ_k R(h^0)_{t,k} by the ε rule, softmax expanded at its input, products shared in halves, norms
+    passed through; relevance starts as the value of the explained logit.
+    """
+    return trace.relevance(Flow("attn_lrp", seed="logit")).embeddings.sum(-1)
+
+
+# ------------------------------------------------------------- gradient-weighted relevance
+
+
+def weighted(trace: Trace, relevance: Sequence[Attention], start_layer: int) -> list[Mixing]:
+    """E_h((∇A_l ⊙ R_l)⁺) from `start_layer` up."""
+    gradients = trace.gradients().attention
+    if not 0 <= start_layer < len(gradients):
+        raise InvalidOption(
+            f"start_layer {start_layer} does not exist: the network has layers 0 to {len(gradients) - 1}."
+        )
+    pairs = list(zip(gradients, relevance, strict=True))[start_layer:]
+    return [(gradient * r).clamp(min=0).mean(1) for gradient, r in pairs]
+
+
+def chained(layers: Sequence[Mixing]) -> Mixing:
+    """(I + M_L) … (I + M_s), rows as they are."""
+    size = layers[0].shape[-1]
+    identity = torch.eye(size, dtype=layers[0].dtype, device=layers[0].device)
+    joint = identity.expand_as(layers[0])
+    for layer in layers:
+        joint = joint + layer @ joint
+    return joint
+
+
+def rolled(layers: Sequence[Mixing]) -> Mixing:
+    """The same with every row divided by its sum, as in rollout."""
+    return accumulated([with_residual(layer) for layer in layers])
+
+
+@METHODS.register(
+    "transformer_attribution",
+    needs={"relevance"},
+    aliases=("TransAtt", "transatt", "chefer2021a"),
+    paper=PAPER_TA,
+)
+def transformer_attribution(
+    trace: Trace, *, preset: str = "chefer", start_layer: int = 0
+) -> Scores:
+    """Relevance of the attention times its gradient, accumulated through the layers.
+
+    Π_l (I + E_h((∇A_l ⊙ R_l)⁺)), later layers on the left, read. Rows are not normalised. This is the
+    row called GAE in the Mask-LRP paper.
+    """
+    relevance = trace.relevance(Flow(preset)).attention
+    return trace.read(chained(weighted(trace, relevance, start_layer)))
+
+
+@METHODS.released("transformer_attribution")
+def transformer_attribution_released(
+    trace: Trace, *, preset: str = RELEASED, start_layer: int = 0
+) -> Scores:
+    """The released code divides every row of I + M by its sum and sets the score of the reading position to 0.
+
+    For answers it spreads the relevance of the answer's position over all tokens at the start, and
+    adds the scores of start and end.
+    """
+    return attributed_released(trace, preset, start_layer)
+
+
+def attributed_released(trace: Trace, preset: str, start_layer: int) -> Scores:
+    """Transformer attribution as released."""
+    flow = replace(released_flow(trace), preset=preset)
+
+    def score(t: Trace) -> Scores:
+        layers = weighted(t, t.relevance(flow).attention, start_layer)
+        return without_own(t, t.read(rolled(layers)))
+
+    return term_by_term(trace, score)
+
+
+# --------------------------------------------------------------------------------- Mask-LRP
+
+
+def conserving_gate(mask: HeadMask) -> Gate:
+    """Lets relevance into the heads of the mask, scaled so that the block keeps its sum.
+
+    Part p (syntactic, positional) becomes p · |Σp| / Σ_q|Σq| · ΣR / Σp (the formulas after Eq. 9, with the
+    parts' sizes added in the denominator, without which parts of unlike sign would not conserve).
+    """
+
+    def let_in(relevance: Tensor, layer: int) -> Tensor:
+        chosen = [part[layer] for part in mask.parts.values() if bool(part[layer].any())]
+        if not chosen:
+            return torch.zeros_like(relevance)
+        shape = (1, -1, 1, 1)
+        parts = tuple(relevance * heads.to(relevance).view(shape) for heads in chosen)
+        return torch.stack(balanced(parts, relevance, len(relevance))).sum(0)
+
+    return let_in
+
+
+def plain_gate(mask: HeadMask) -> Gate:
+    """Lets relevance into the heads of the mask as it is; the rest is lost."""
+
+    def let_in(relevance: Tensor, layer: int) -> Tensor:
+        return relevance * mask.heads[layer].to(relevance).view(1, -1, 1, 1)
+
+    return let_in
+
+
+def fitting(mask: object, trace: Trace) -> HeadMask:
+    """The mask, once it is known to have a place for every head."""
+    if not isinstance(mask, HeadMask):
+        raise InvalidOption(f"mask={mask!r} is not a HeadMask.")
+    wanted = [len(trace.attention), trace.attention[0].shape[1]]
+    if list(mask.heads.shape) != wanted:
+        raise InvalidOption(
+            f"the head mask is for {mask.heads.shape[0]} layers of {mask.heads.shape[1]} heads, but the "
+            f"network has {wanted[0]} of {wanted[1]}."
+        )
+    return mask
+
+
+def masked(trace: Trace, mask: HeadMask, preset: str, start_layer: int) -> Scores:
+    """Mask-LRP with one mask."""
+    closed = frozenset(n for n, heads in enumerate(mask.heads) if not bool(heads.any()))
+    flow = Flow(preset, gate=conserving_gate(mask), closed=closed)
+    layers = weighted(trace, trace.relevance(flow).attention, start_layer)
+    return trace.read(chained(layers))
+
+
+def masked_released(trace: Trace, mask: HeadMask, preset: str, start_layer: int) -> Scores:
+    """Mask-LRP as released with one mask."""
+    if trace.goal.kind == "token":
+        return attributed_released(trace, preset, start_layer)
+    flow = released_flow(trace, gate=plain_gate(mask))
+
+    def score(t: Trace) -> Scores:
+        relevance = [2 * r for r in t.relevance(replace(flow, preset=preset)).ungated]
+        return without_own(t, t.read(rolled(weighted(t, relevance, start_layer))))
+
+    return term_by_term(trace, score)
+
+
+@METHODS.register(
+    "mask_lrp",
+    needs={"relevance"},
+    aliases=("Mask-LRP", "MGAE"),
+    paper=PAPER_MASK,
+)
+def mask_lrp(
+    trace: Trace,
+    *,
+    mask: object = "both",
+    corruption: float = 0.0,
+    preset: str = "chefer",
+    start_layer: int = 0,
+    seed: int = 0,
+) -> Scores:
+    """Transformer attribution whose relevance enters only syntactic and positional heads.
+
+    Π_l (I + E_h((∇A_l ⊙ R_l)⁺)), read; before each block's heads the relevance is masked and its
+    syntactic and positional parts are scaled so that the block keeps its sum. A block without such a
+    head passes everything through its residual; a head that is both counts in both parts. With all
+    heads let in this is transformer_attribution. `corruption` lets that share of the other heads in.
+    """
+    return masked(trace, fitting(mask, trace).corrupted(corruption, seed), preset, start_layer)
+
+
+@METHODS.released("mask_lrp")
+def mask_lrp_released(
+    trace: Trace,
+    *,
+    mask: object = "both",
+    corruption: float = 0.0,
+    preset: str = RELEASED,
+    start_layer: int = 0,
+    seed: int = 0,
+) -> Scores:
+    """The released code neither rescales nor masks what it reads.
+
+    R_l is taken before the mask of its own layer and twice as large, masked relevance is lost, rows are
+    divided by their sums, the score of the reading position is 0. For answers the mask is not used at all.
+    """
+    given = fitting(mask, trace).corrupted(corruption, seed)
+    return masked_released(trace, given, preset, start_layer)
+
+
+@METHODS.register(
+    "random_mask_lrp",
+    needs={"relevance"},
+    aliases=("random_mask",),
+    paper=PAPER_MASK,
+)
+def random_mask_lrp(
+    trace: Trace,
+    *,
+    mask: object = "both",
+    preset: str = "chefer",
+    start_layer: int = 0,
+    seed: int = 0,
+    draws: int = 1,
+) -> Scores:
+    """Mask-LRP with as many heads chosen at random; the mean of several draws if asked for."""
+    if draws < 1:
+        raise InvalidOption(f"draws={draws} is not possible. Use 1 or more.")
+    given = fitting(mask, trace)
+    found = [masked(trace, given.random_like(seed + n), preset, start_layer) for n in range(draws)]
+    return torch.stack(found).mean(0)
+
+
+@METHODS.released("random_mask_lrp")
+def random_mask_lrp_released(
+    trace: Trace,
+    *,
+    mask: object = "both",
+    preset: str = RELEASED,
+    start_layer: int = 0,
+    seed: int = 0,
+    draws: int = 1,
+) -> Scores:
+    """As mask_lrp; the released code also draws more heads than the mask has, which is not repeated."""
+    given = fitting(mask, trace)
+    masks = [given.random_like(seed + n) for n in range(draws)]
+    return torch.stack([masked_released(trace, m, preset, start_layer) for m in masks]).mean(0)

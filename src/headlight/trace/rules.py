@@ -1,0 +1,189 @@
+"""Rules of relevance propagation: how the relevance of an operation's output is shared among its inputs.
+
+A rule takes the operation, its inputs, its output z and the relevance R of the output, and gives the
+relevance of each input. s(a, b) is a / b, and 0 where b is 0.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+
+STABILISER = 1e-9
+EPSILON = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMap:
+    """z = forward(x, weight) + bias, and its transpose, s ↦ back(s, weight)."""
+
+    weight: Tensor
+    bias: Tensor | None = None
+    forward: Callable[[Tensor, Tensor], Tensor] = linear
+    back: Callable[[Tensor, Tensor], Tensor] = torch.matmul
+
+    def without_bias(self, z: Tensor) -> Tensor:
+        """What the map alone gives."""
+        return z if self.bias is None else z - self.bias
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """One operation of a forward pass and what it is made with besides its inputs.
+
+    rows: the number of examples in the batch. takes: which inputs relevance can go to; the others are
+    constants. map: the linear map, if it is one; signs of the summands; dims of a sum.
+    layer: of a product of attention and values. place: the module that does it.
+    """
+
+    kind: str
+    rows: int
+    takes: tuple[bool, ...] = (True,)
+    map: "LinearMap | None" = None
+    signs: tuple[int, ...] = ()
+    dims: tuple[int, ...] = ()
+    layer: int = -1
+    place: str = ""
+
+
+Shares = tuple[Tensor | None, ...]
+Rule = Callable[[Operation, tuple[Tensor, ...], Tensor, Tensor], Shares]
+
+
+def divide(part: Tensor, whole: Tensor, stabiliser: float = STABILISER) -> Tensor:
+    """s(part, whole), the denominator kept away from 0 by a stabiliser of its own sign."""
+    safe = torch.where(whole == 0, 1.0, whole + stabiliser * whole.sign())
+    return torch.where(whole == 0, 0.0, part / safe)
+
+
+def narrowed(values: Tensor, like: Tensor) -> Tensor:
+    """Values summed over the axes along which `like` was broadcast."""
+    return values.sum_to_size(like.shape) if values.shape != like.shape else values
+
+
+# ---------------------------------------------------------------------------------- identity
+
+
+def pass_on(_op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, relevance: Tensor) -> Shares:
+    """R, unchanged: activations, normalisations, scaling and shifting by constants."""
+    return (narrowed(relevance, inputs[0]),)
+
+
+def halve(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, relevance: Tensor) -> Shares:
+    """R / n to each of the n factors of a product element by element (gates)."""
+    share = relevance / sum(op.takes)
+    return tuple(
+        narrowed(share, x) if takes else None for x, takes in zip(inputs, op.takes, strict=True)
+    )
+
+
+# ------------------------------------------------------------------------------------ linear
+
+
+def z_plus(op: Operation, inputs: tuple[Tensor, ...], z: Tensor, relevance: Tensor) -> Shares:
+    """Only products x_j W_ij > 0 count: R_j = Σ_i (x_j W_ij)⁺ R_i / Σ_k (x_k W_ik)⁺; bias left out.
+
+    The positive part is ½(xW + |x||W|), so two products forward and two back suffice.
+    """
+    x, linear_map = inputs[0], op.map
+    assert linear_map is not None
+    weight, size_of_weight = linear_map.weight, linear_map.weight.abs()
+    size = linear_map.forward(x.abs(), size_of_weight)
+    positive = (linear_map.without_bias(z) + size) / 2
+    noise = 16 * torch.finfo(size.dtype).eps * size
+    share = divide(relevance, torch.where(positive > noise, positive, 0.0))
+    return (
+        (x * linear_map.back(share, weight) + x.abs() * linear_map.back(share, size_of_weight)) / 2,
+    )
+
+
+def epsilon_linear(
+    op: Operation, inputs: tuple[Tensor, ...], z: Tensor, relevance: Tensor
+) -> Shares:
+    """R_j = x_j Σ_i W_ij R_i / (z_i + ε); the bias keeps its share."""
+    assert op.map is not None
+    return (inputs[0] * op.map.back(divide(relevance, z, EPSILON), op.map.weight),)
+
+
+def biased_half(op: Operation, inputs: tuple[Tensor, ...], z: Tensor, relevance: Tensor) -> Shares:
+    """GPT-2's Conv1D as released: the bias takes its share as a summand, and half of the rest is lost."""
+    linear_map = op.map
+    assert linear_map is not None
+    assert linear_map.bias is not None
+    plain, share = linear_map.without_bias(z), divide(relevance, z)
+    own, _ = balanced((plain * share, linear_map.bias * share), relevance, op.rows)
+    return (inputs[0] * linear_map.back(divide(own, plain), linear_map.weight) / 2,)
+
+
+# ------------------------------------------------------------------------- products and sums
+
+
+def share_product(
+    op: Operation, inputs: tuple[Tensor, ...], z: Tensor, relevance: Tensor, eps: float = STABILISER
+) -> Shares:
+    """Z = AB: R_A = A ⊙ (s(R, Z) Bᵀ), R_B = B ⊙ (Aᵀ s(R, Z)), halved if both take relevance."""
+    a, b = inputs
+    share = divide(relevance, z, eps) / sum(op.takes)
+    return (
+        narrowed(a * (share @ b.transpose(-1, -2)), a) if op.takes[0] else None,
+        narrowed(b * (a.transpose(-1, -2) @ share), b) if op.takes[1] else None,
+    )
+
+
+def epsilon_product(
+    op: Operation, inputs: tuple[Tensor, ...], z: Tensor, relevance: Tensor
+) -> Shares:
+    """As share_product, with the larger stabiliser of the ε rule."""
+    return share_product(op, inputs, z, relevance, EPSILON)
+
+
+def balanced(parts: tuple[Tensor, ...], relevance: Tensor, rows: int) -> tuple[Tensor, ...]:
+    """Parts scaled so that they sum to ΣR in every example: part p to |Σp| / Σ_q |Σq| of it."""
+    total = relevance.reshape(rows, -1).sum(1)
+    sums = [part.reshape(rows, -1).sum(1) for part in parts]
+    size = torch.stack(sums).abs().sum(0)
+    factors = [divide(divide(own.abs(), size) * total, own) for own in sums]
+    return tuple(
+        (part.reshape(rows, -1) * factor[:, None]).reshape(part.shape)
+        for part, factor in zip(parts, factors, strict=True)
+    )
+
+
+def share_sum(op: Operation, inputs: tuple[Tensor, ...], z: Tensor, relevance: Tensor) -> Shares:
+    """Z = Σ x: each summand gets x s(R, Z), then all are balanced so that nothing is lost or made."""
+    return balanced(epsilon_sum(op, inputs, z, relevance, STABILISER), relevance, op.rows)
+
+
+def epsilon_sum(
+    op: Operation, inputs: tuple[Tensor, ...], z: Tensor, relevance: Tensor, eps: float = EPSILON
+) -> tuple[Tensor, ...]:
+    """Z = Σ x: each summand gets x R / (Z + ε)."""
+    share = divide(relevance, z, eps)
+    return tuple(narrowed(n * x * share, x) for x, n in zip(inputs, op.signs, strict=True))
+
+
+def share_total(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, relevance: Tensor) -> Shares:
+    """A sum or mean along axes: x s(R, Σ x)."""
+    x = inputs[0]
+    wide = relevance if relevance.dim() == x.dim() else unsqueezed(relevance, op.dims)
+    return (x * divide(wide, x.sum(op.dims, keepdim=True)),)
+
+
+def unsqueezed(values: Tensor, dims: tuple[int, ...]) -> Tensor:
+    """Values with the axes put back that a sum has removed."""
+    for dim in sorted(dims):
+        values = values.unsqueeze(dim)
+    return values
+
+
+# ----------------------------------------------------------------------------------- softmax
+
+
+def taylor_softmax(
+    _op: Operation, inputs: tuple[Tensor, ...], z: Tensor, relevance: Tensor
+) -> Shares:
+    """R_i = x_i (R_i − z_i Σ_j R_j): softmax expanded at x (Achtibat et al. 2024, Eq. 13)."""
+    share = relevance - z * relevance.sum(-1, keepdim=True)
+    return (torch.where(z == 0, 0.0, inputs[0] * share),)

@@ -1,0 +1,200 @@
+"""Relevance against its oracle, and what it must keep: sums, gradients, and the meaning of a mask."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+
+import headlight
+from headlight import Batch, HeadMask, Target
+from headlight.errors import InvalidOption, UnknownName, UnsupportedModel
+from headlight.methods.relevance import conserving_gate, plain_gate
+from headlight.models.model import Task
+from headlight.trace.trace import Flow, Trace, trace
+from tests.networks import FAMILIES_AND_TASKS, MASK, TARGETS, model, network, rows
+from tests.reference.passes import Matrix, Pass, independent_pass
+from tests.reference.relevance import ATTN_LRP, CHEFER, WALKS, chained, logit, weighted
+
+CASES = {"bert": Task.SEQUENCE, "llama": Task.CAUSAL}
+IDS, LABEL = rows()[1], 1
+PARTS = np.array(
+    [[[1, 0, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]], [[0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 1, 1]]]
+)
+TWO_PARTS = HeadMask(
+    {
+        name: torch.tensor(part).bool()
+        for name, part in zip(("syntactic", "positional"), PARTS, strict=True)
+    }
+)
+
+
+@cache
+def independent(family: str) -> Pass:
+    return independent_pass(network(family, CASES[family]).double(), IDS, CASES[family], LABEL)
+
+
+def own_zero(row: Matrix, at: int) -> Matrix:
+    row = row.copy()
+    row[at] = 0
+    return row
+
+
+def expected(family: str, variant: str) -> dict[str, Matrix]:
+    """What the methods should give, from the hand-written walk."""
+    net, p = network(family, CASES[family]).double(), independent(family)
+    walk, at = WALKS[family], independent(family).read_at
+    plain = walk(net, p, LABEL, CHEFER)
+    if variant == "released":
+        masked = walk(net, p, LABEL, CHEFER, PARTS.max(0)[None], conserves=False)
+        layers = weighted(p, [2 * r for r in masked.ungated], 0)
+        return {
+            "lrp": own_zero(plain.hidden[0].sum(-1), at),
+            "partial_lrp": own_zero(np.maximum(plain.attention[-1], 0).mean(0)[at], at),
+            "transformer_attribution": own_zero(
+                chained(weighted(p, plain.attention, 0), normalises=True)[at], at
+            ),
+            "mask_lrp": own_zero(chained(layers, normalises=True)[at], at),
+        }
+    masked = walk(net, p, LABEL, CHEFER, PARTS)
+    attn = walk(net, p, LABEL, ATTN_LRP, seed=logit(net, IDS, LABEL))
+    return {
+        "lrp": plain.hidden[0].sum(-1),
+        "partial_lrp": np.maximum(plain.attention[-1], 0).mean(0)[at],
+        "transformer_attribution": chained(weighted(p, plain.attention, 0), False)[at],
+        "mask_lrp": chained(weighted(p, masked.attention, 0), False)[at],
+        "attn_lrp": attn.hidden[0].sum(-1),
+    }
+
+
+@pytest.mark.parametrize("variant", ["paper", "released"])
+@pytest.mark.parametrize("family", CASES)
+def test_methods_equal_their_oracles(family: str, variant: str) -> None:
+    wrapped = model(family, CASES[family], torch.float64)
+    answers = expected(family, variant)
+    batch = Batch.from_ids([IDS, rows()[2]])
+    found = headlight.explain(wrapped, batch, list(answers), LABEL, variant=variant, mask=TWO_PARTS)
+    for name, oracle in answers.items():
+        error = np.abs(found[name][0].scores - oracle).max() / np.abs(oracle).max()
+        assert error < 1e-6, (name, error)
+
+
+def traced(family: str, task: Task, needs: set[str]) -> Trace:
+    targets = [TARGETS.get(task, Target())] * 3
+    return trace(model(family, task, torch.float64), Batch.from_ids(rows()).rows, targets, needs)
+
+
+@pytest.mark.parametrize(("family", "task"), FAMILIES_AND_TASKS)
+def test_relevance_keeps_its_sum_and_gradients_are_autograds(family: str, task: Task) -> None:
+    """Σ R = 1 for each explained logit at every block boundary, per row."""
+    plain = traced(family, task, {"attention_gradient", "hidden_gradient", "embedding_gradient"})
+    found = traced(family, task, {"relevance"})
+    torch.testing.assert_close(found.logits, plain.logits, rtol=0, atol=0)
+    one, other = found.gradients(), plain.gradients()
+    for a, b in zip(one.attention + one.hidden, other.attention + other.hidden, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)
+    start = (found.goal.signs > 0).sum(1).double()
+    for preset in ("chefer", "chefer_released"):
+        relevance = found.relevance(Flow(preset))
+        if preset == "chefer":
+            for states in relevance.hidden:
+                torch.testing.assert_close(states.sum((1, 2)), start, rtol=1e-3, atol=0)
+
+
+@pytest.mark.parametrize(("family", "task"), FAMILIES_AND_TASKS)
+def test_a_mask_keeps_the_sum_and_all_heads_are_no_mask(family: str, task: Task) -> None:
+    wrapped, batch = model(family, task, torch.float64), Batch.from_ids(rows())
+    names = ["transformer_attribution", "mask_lrp"]
+    both = headlight.explain(wrapped, batch, names, TARGETS.get(task), mask=np.ones((3, 4)))
+    for plain, masked in zip(both["transformer_attribution"], both["mask_lrp"], strict=True):
+        np.testing.assert_allclose(masked.scores, plain.scores, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_a_closed_layer_passes_everything_through_its_residual(closed: int) -> None:
+    found = traced("bert", Task.SEQUENCE, {"relevance"})
+    heads = torch.ones(3, 4)
+    heads[closed] = 0
+    flow = Flow(gate=conserving_gate(HeadMask.of(heads)), closed=frozenset({closed}))
+    relevance = found.relevance(flow)
+    assert not relevance.attention[closed].any()
+    for states in (relevance.embeddings, *relevance.hidden):
+        torch.testing.assert_close(
+            states.sum((1, 2)), torch.ones(3, dtype=torch.float64), rtol=1e-6, atol=0
+        )
+
+
+def test_a_masked_head_gets_no_relevance_and_others_keep_theirs_above() -> None:
+    found = traced("bert", Task.SEQUENCE, {"relevance"})
+    heads = torch.ones(3, 4)
+    heads[1, 2] = 0
+    masked = found.relevance(Flow(gate=plain_gate(HeadMask.of(heads))))
+    plain = found.relevance(Flow())
+    torch.testing.assert_close(masked.attention[2], plain.attention[2])
+    torch.testing.assert_close(masked.attention[1][:, [0, 1, 3]], plain.attention[1][:, [0, 1, 3]])
+    assert not masked.attention[1][:, 2].any()
+    assert not torch.allclose(masked.attention[0], plain.attention[0])
+
+
+def test_a_contrast_is_the_difference_of_two_relevances() -> None:
+    wrapped, batch = model("bert", Task.SEQUENCE, torch.float64), Batch.from_ids(IDS)
+    one, two = (headlight.explain(wrapped, batch, "lrp", k).scores for k in (0, 1))
+    both = headlight.explain(wrapped, batch, "lrp", Target(label=0, contrast=1)).scores
+    np.testing.assert_allclose(both, one - two, rtol=1e-9, atol=1e-12)
+
+
+def test_random_masks_are_seeded_and_averaged() -> None:
+    wrapped, batch = model("bert", Task.SEQUENCE, torch.float64), Batch.from_ids(IDS)
+
+    def scores(**options: object) -> Matrix:
+        return headlight.explain(wrapped, batch, "random_mask_lrp", mask=MASK, **options).scores
+
+    np.testing.assert_array_equal(scores(seed=1), scores(seed=1))
+    assert not np.allclose(scores(seed=1), scores(seed=2))
+    np.testing.assert_allclose(scores(seed=1, draws=2), (scores(seed=1) + scores(seed=2)) / 2)
+
+
+def test_full_corruption_is_no_mask() -> None:
+    wrapped, batch = model("bert", Task.SEQUENCE, torch.float64), Batch.from_ids(IDS)
+    found = headlight.explain(
+        wrapped, batch, ["mask_lrp", "transformer_attribution"], mask=MASK, corruption=1.0
+    )
+    plain = found["transformer_attribution"].scores
+    np.testing.assert_allclose(found["mask_lrp"].scores, plain, rtol=1e-6)
+
+
+def test_operations_without_a_rule_are_named_with_their_place() -> None:
+    net = network("bert", Task.SEQUENCE)
+    dense = net.bert.encoder.layer[1].intermediate
+    forward = dense.forward
+    dense.forward = lambda x: torch.cumsum(forward(x), -1)
+    wrapped = headlight.wrap(net)
+    with pytest.raises(
+        UnsupportedModel, match=r"'cumsum' has no rule in the preset 'chefer'.*layer\.1"
+    ):
+        headlight.explain(wrapped, Batch.from_ids(IDS), "lrp")
+    assert headlight.explain(wrapped, Batch.from_ids(IDS), "gae").scores.any()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"preset": "cheffer", "mask": MASK}, UnknownName, "Did you mean 'chefer'"),
+        ({"start_layer": 3, "mask": MASK}, InvalidOption, "layers 0 to 2"),
+        (
+            {"mask": np.ones((2, 4))},
+            InvalidOption,
+            "2 layers of 4 heads, but the network has 3 of 4",
+        ),
+        ({"mask": np.ones(4)}, headlight.InvalidInput, r"zeros and ones, \[layer, head\]"),
+        ({"mask": MASK, "corruption": 2.0}, InvalidOption, "not a share"),
+        ({"mask": "none.safetensors"}, headlight.InvalidInput, "no head mask can be read"),
+        ({}, InvalidOption, "comes without a head mask"),
+    ],
+)
+def test_bad_options_say_what_would_do(
+    options: dict[str, object], error: type[Exception], message: str
+) -> None:
+    wrapped = model("bert", Task.SEQUENCE)
+    with pytest.raises(error, match=message):
+        headlight.explain(wrapped, Batch.from_ids(IDS), "mask_lrp", **options)
