@@ -171,11 +171,9 @@ def planned(
         entry.variant(variant)
     for name in options:
         if not any(name in entry.options for entry in entries):
-            asked = " nor ".join(f"'{entry.name}'" for entry in entries)
-            has = ", ".join(sorted({o for entry in entries for o in entry.options}))
-            raise InvalidOption(
-                f"no option '{name}' is known to method {asked}. Known: {has or 'none'}."
-            )
+            has = ", ".join(sorted({o for entry in entries for o in entry.options})) or "none"
+            asked = ", ".join(f"'{entry.name}'" for entry in entries)
+            raise InvalidOption(f"method {asked} has no option '{name}'. Options there are: {has}.")
     if any("mask" in entry.options for entry in entries):
         options = {**options, "mask": chosen_mask(model, options.get("mask", "both"))}
     return Plan(entries, variant, options, batch_size, progress)
