@@ -1,5 +1,6 @@
 """The command line: parse, call one library function, print. Torch is loaded only when it is needed."""
 
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -72,6 +73,15 @@ VariantOption = Annotated[
     typer.Option("--variant", help="'paper', or 'released' for what the authors' code computes."),
 ]
 
+SettingsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        "-O",
+        help="An option of the methods as NAME=VALUE, such as start_layer=2 or mask=auto; repeat for several.",
+    ),
+]
+
 
 @app.command(
     epilog="Examples:\n\n"
@@ -125,6 +135,7 @@ def explain(
         int | None,
         typer.Option(help="Let a causal model write this many tokens, and explain each."),
     ] = None,
+    option: SettingsOption = None,
 ) -> None:
     """Explain one text, a pair of texts, or a file of them."""
     from headlight.explanation import explain as explain_texts
@@ -136,7 +147,14 @@ def explain(
         if not isinstance(text, str) or len(method) != 1 or output is not None:
             raise InvalidOption("--generate explains one text with one method, to the terminal.")
         Console().print(
-            explain_generation(loaded, text, method[0], max_new_tokens=generate, variant=variant)
+            explain_generation(
+                loaded,
+                text,
+                method[0],
+                max_new_tokens=generate,
+                variant=variant,
+                **parsed_options(option),
+            )
         )
         return
     answers = explain_texts(
@@ -148,6 +166,7 @@ def explain(
         batch_size=batch_size,
         stride=stride,
         progress=len(texts) > 1 and sys.stderr.isatty(),
+        **parsed_options(option),
     )
     in_order = [a for row in zip(*answers.values(), strict=True) for a in row]
     show([a.words() for a in in_order] if words else in_order, output_format, output)
@@ -169,6 +188,7 @@ def compare(
     contrast: ContrastOption = None,
     words: WordsOption = False,
     variant: VariantOption = "paper",
+    option: SettingsOption = None,
 ) -> None:
     """Show methods side by side, then where the first gives more (green) or less (red) than the others."""
     from headlight.explanation import explain as explain_texts
@@ -180,6 +200,7 @@ def compare(
         method,
         parsed_target(target, contrast, False),
         variant=variant,
+        **parsed_options(option),
     )
     found = [a.words() if words else a for (a,) in answers.values()]
     console = Console()
@@ -243,6 +264,103 @@ def models() -> None:
     )
 
 
+heads = typer.Typer(
+    help="Learn and show which attention heads relevance may enter.", no_args_is_help=True
+)
+app.add_typer(heads, name="heads")
+
+
+@heads.command(
+    epilog="Examples:\n\n"
+    "headlight heads learn --data reviews.csv --column text --limit 2000 --output mask.safetensors\n\n"
+    "headlight heads learn --model my-folder --data en_ewt-ud-dev.conllu"
+)
+def learn(
+    data: Annotated[
+        str,
+        typer.Option(
+            "--data", "-d", help="Texts (csv, tsv, jsonl, parquet, txt) or CoNLL-U parses."
+        ),
+    ],
+    model: ModelOption = DEFAULT_MODEL,
+    column: Annotated[str | None, typer.Option(help="The column of the texts in --data.")] = None,
+    parser: Annotated[
+        str, typer.Option(help="A spaCy pipeline, by name or folder; the default comes with us.")
+    ] = "headlight",
+    limit: Annotated[int | None, typer.Option(help="Read this many texts.")] = None,
+    syntactic: Annotated[
+        float, typer.Option(help="How far above the corpus's own regularity a head must be.")
+    ] = 0.1,
+    positional: Annotated[
+        float,
+        typer.Option(help="The share of one relative position from which a head is positional."),
+    ] = 0.8,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the mask to this file.")
+    ] = None,
+    statistics: Annotated[
+        Path | None,
+        typer.Option(help="Write the counts too, to select with other thresholds later."),
+    ] = None,
+) -> None:
+    """Count what every head does on a corpus, select heads, and show them."""
+    from headlight.files import read_texts
+    from headlight.heads import learn as learn_heads
+    from headlight.renderers.heads import HeadMap
+
+    is_parsed = data.endswith(".conllu")
+    texts = (
+        data if is_parsed else [text for text in read_texts(data, column) if isinstance(text, str)]
+    )
+    found = learn_heads(
+        load_model(model),
+        texts,
+        parser=parser,
+        limit=limit,
+        name=Path(data).name,
+        progress=sys.stderr.isatty(),
+    )
+    if statistics is not None:
+        found.save(statistics)
+        print(f"wrote {statistics}", file=sys.stderr)
+    mask = found.mask(syntactic=syntactic, positional=positional)
+    if output is not None:
+        mask.save(output)
+        print(f"wrote {output}", file=sys.stderr)
+    Console().print(HeadMap(mask))
+
+
+@heads.command("show")
+def show_heads(
+    source: Annotated[
+        str, typer.Argument(help="An embedded model, a mask file, or a statistics file.")
+    ] = DEFAULT_MODEL,
+    syntactic: Annotated[
+        float, typer.Option(help="For statistics: the syntactic threshold.")
+    ] = 0.1,
+    positional: Annotated[
+        float, typer.Option(help="For statistics: the positional threshold.")
+    ] = 0.8,
+) -> None:
+    """Show a mask, and what it was learned from; statistics are selected from first."""
+    from headlight.errors import InvalidInput
+    from headlight.headmask import HeadMask
+    from headlight.heads import HeadStatistics
+    from headlight.heads.masks import MASKS
+    from headlight.renderers.heads import HeadMap
+
+    own = MASKS / f"{source}.safetensors"
+    try:
+        mask = HeadMask.load(own if own.exists() else source)
+    except InvalidInput:
+        mask = HeadStatistics.load(source).mask(syntactic=syntactic, positional=positional)
+    console = Console()
+    console.print(HeadMap(mask))
+    for name in ("model", "corpus", "parser", "texts", "tokens"):
+        if name in mask.facts:
+            console.print(f"{name}: {mask.facts[name]}", highlight=False)
+
+
 @app.callback(invoke_without_command=True)
 def version(
     show_version: Annotated[
@@ -284,6 +402,20 @@ def parsed_target(target: str | None, contrast: str | None, probability: bool) -
 
     label, other = (int(t) if t is not None and t.isdigit() else t for t in (target, contrast))
     return Target(label=label, contrast=other, output="probability" if probability else "logit")
+
+
+def parsed_options(given: list[str] | None) -> dict[str, Any]:
+    """Options of methods from NAME=VALUE; numbers and true or false become what they say."""
+    found: dict[str, Any] = {}
+    for each in given or []:
+        name, sign, value = each.partition("=")
+        if not sign:
+            raise InvalidOption(f"--option {each} is not understood. Write NAME=VALUE.")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
 
 
 def load_model(name: str) -> "Model":

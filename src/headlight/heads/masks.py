@@ -1,11 +1,14 @@
 """Which mask a model's explanation uses: its own, a part of it, a given one, or a file."""
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.headmask import HeadMask
+from headlight.heads.corpus import made_up_corpus
+from headlight.heads.learning import learn
+from headlight.models.converted import cache_folder
+from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model
 
 MASKS = Path(__file__).parent / "masks"
@@ -13,9 +16,11 @@ PARTS = ("syntactic", "positional", "both")
 
 
 def chosen_mask(model: Model, mask: Any) -> HeadMask:
-    """The mask for a model: given, of a file, or 'syntactic', 'positional' or 'both' of its own."""
+    """The mask for a model: given, of a file, 'syntactic', 'positional' or 'both' of its own, or 'auto'."""
     if isinstance(mask, HeadMask):
         return fitting(model, mask)
+    if mask == "auto":
+        return learned_mask(model)
     if isinstance(mask, str) and mask in PARTS:
         own = own_mask(model)
         return own if mask == "both" else own.part(mask)
@@ -30,9 +35,20 @@ def own_mask(model: Model) -> HeadMask:
     if not path.exists():
         raise InvalidOption(
             f"{model.name} comes without a head mask. Learn one with headlight.heads.learn(model, corpus) "
-            "or `headlight heads learn`, and give it as mask=."
+            "or `headlight heads learn` and give it as mask=, or let mask='auto' learn one on made-up "
+            "sentences."
         )
     return fitting(model, HeadMask.load(path))
+
+
+def learned_mask(model: Model) -> HeadMask:
+    """A mask learned on made-up English sentences, kept in the cache."""
+    path = cache_folder() / "masks" / f"{fingerprint(model)}.safetensors"
+    if not path.exists():
+        mask = learn(model, made_up_corpus(), name="made-up sentences").mask()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mask.save(path)
+    return HeadMask.load(path)
 
 
 def fitting(model: Model, mask: HeadMask) -> HeadMask:
@@ -44,13 +60,3 @@ def fitting(model: Model, mask: HeadMask) -> HeadMask:
             f"{model.name} (fingerprint {fingerprint(model)}). Learn one for this model."
         )
     return mask
-
-
-def fingerprint(model: Model) -> str:
-    """Twelve characters that tell networks apart: names, shapes and a few numbers of every parameter."""
-    digest = hashlib.sha256()
-    for name, parameter in sorted(model.network.named_parameters()):
-        sample = parameter.detach().flatten()[:: max(1, parameter.numel() // 8)][:8]
-        numbers = ",".join(f"{value:.3e}" for value in sample.float().cpu().tolist())
-        digest.update(f"{name}{tuple(parameter.shape)}{numbers}".encode())
-    return digest.hexdigest()[:12]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from torch import nn
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -141,6 +142,7 @@ def load_embedded(
         config.id2label = dict(enumerate(entry.labels))
         config.label2id = {label: index for index, label in enumerate(entry.labels)}
     with quiet():
-        network = CLASSES[entry.task].from_pretrained(folder, config=config, dtype=dtype)
+        network = CLASSES[entry.task].from_pretrained(folder, config=config, dtype=torch.float32)
     merge_adapter(network, entry.adapter, MINILM.sha256)
+    nn.Module.to(network, dtype)
     return network, AutoTokenizer.from_pretrained(folder)

@@ -1,0 +1,213 @@
+"""Learning what heads do: one pass over a parsed corpus.
+
+The strongest attention of a token is the largest weight among the tokens that are not special; of equal
+ones the first. A word's query is its first token; a hit is any token of the other word.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+
+import torch
+from rich.console import Console
+from rich.progress import Progress
+from torch import Tensor
+
+from headlight.batch import Row, encode, shortened
+from headlight.errors import InvalidInput
+from headlight.heads.parsers import OWN, Parse, Parser, load_parser, read_conllu
+from headlight.heads.statistics import FARTHEST, HeadStatistics
+from headlight.models.fingerprint import fingerprint
+from headlight.models.model import Model
+from headlight.trace.attend import attention_of
+
+SAME_RELATION = {"dobj": "obj", "ROOT": "root"}
+"""Names of spaCy's own pipelines, as Universal Dependencies calls them."""
+
+
+def learn(
+    model: Model,
+    corpus: Iterable[str] | Iterable[Parse] | str | Path,
+    *,
+    parser: Parser | str = OWN,
+    limit: int | None = None,
+    batch_size: int = 32,
+    name: str | None = None,
+    progress: bool = False,
+) -> HeadStatistics:
+    """Count what every head of the model does on a corpus; `.mask()` then selects heads.
+
+    corpus: texts, parses, or the path of a CoNLL-U file with gold parses. parser: one of yours, the
+    name of a spaCy pipeline, or the one that comes with headlight.
+    """
+    if model.tokenizer is None:
+        raise InvalidInput(
+            f"{model.name} was wrapped without a tokenizer, so it cannot read a corpus."
+        )
+    parses, parsed_by, source = parsed(corpus, parser)
+    counts = Counts()
+    with Progress(console=Console(stderr=True), disable=not progress) as bar:
+        task = bar.add_task("counting", total=limit)
+        for group in grouped(islice(parses, limit), batch_size):
+            counts.add(model, group)
+            bar.advance(task, len(group))
+    if not counts.tokens:
+        raise InvalidInput("the corpus has no text in it: there is nothing to learn from.")
+    return counts.frozen(
+        {
+            "model": model.name,
+            "fingerprint": fingerprint(model),
+            "corpus": name or source,
+            "parser": parsed_by,
+            "texts": counts.texts,
+            "tokens": counts.tokens,
+            "headlight": version("headlight"),
+        }
+    )
+
+
+def parsed(
+    corpus: Iterable[str] | Iterable[Parse] | str | Path, parser: Parser | str
+) -> tuple[Iterator[Parse], str, str]:
+    """The parses of a corpus, who made them, and what the corpus is called."""
+    if isinstance(corpus, str | Path):
+        path = Path(corpus)
+        if path.suffix != ".conllu":
+            raise InvalidInput(
+                f"corpus '{corpus}' is not a CoNLL-U file. Give texts as a list of strings; "
+                "`headlight heads learn --data` reads them from other files."
+            )
+        return read_conllu(path), "gold", path.name
+    first = next(iter(items := list(corpus)), None)
+    if isinstance(first, Parse):
+        return iter(items), "given", "given parses"  # type: ignore[arg-type]
+    chosen = load_parser(parser) if isinstance(parser, str) else parser
+    texts = [text for text in items if isinstance(text, str) and text.strip()]
+    return chosen.parse(texts), chosen.name, "given texts"
+
+
+def grouped(parses: Iterable[Parse], size: int) -> Iterator[list[Parse]]:
+    """Parses in groups of like length, from pools of twenty."""
+    parses = iter(parses)
+    while pool := list(islice(parses, 20 * size)):
+        pool.sort(key=lambda parse: len(parse.text))
+        for start in range(0, len(pool), size):
+            yield pool[start : start + size]
+
+
+# ---------------------------------------------------------------------------------- counting
+
+
+@dataclass(eq=False)
+class Counts:
+    """Statistics in the making."""
+
+    relations: dict[str, int] = field(default_factory=dict)
+    pairs: list[int] = field(default_factory=list)
+    to_head: list[Tensor] = field(default_factory=list)
+    from_head: list[Tensor] = field(default_factory=list)
+    distances: list[Tensor] = field(default_factory=list)
+    offsets: Tensor | None = None
+    tokens: int = 0
+    texts: int = 0
+
+    def add(self, model: Model, parses: Sequence[Parse]) -> None:
+        """Count a group of parses."""
+        assert model.tokenizer is not None
+        kept = [parse for parse in parses if parse.text.strip()]
+        if not kept:
+            return
+        rows = encode([parse.text for parse in kept], model.tokenizer)
+        if model.token_limit is not None:
+            rows = [shortened(row, model.token_limit, keep_first_text=False) for row in rows]
+        maps = attention_of(model, rows)
+        best = torch.stack([strongest(layer, rows) for layer in maps], 1)
+        self.count_offsets(best, rows)
+        for number, (parse, row) in enumerate(zip(kept, rows, strict=True)):
+            self.count_relations(best[number], parse, row)
+        self.texts += len(kept)
+
+    def count_offsets(self, best: Tensor, rows: Sequence[Row]) -> None:
+        """Relative positions of the strongest attention of every token that is not special."""
+        size = best.shape[-1]
+        steps = (best - torch.arange(size)).clamp(-FARTHEST, FARTHEST) + FARTHEST
+        plain = torch.tensor([plain_places(row, size) for row in rows])
+        if self.offsets is None:
+            self.offsets = torch.zeros(*best.shape[1:3], 2 * FARTHEST + 1, dtype=torch.long)
+        counted = plain[:, None, None, :].expand_as(steps).long()
+        ones = torch.zeros(*steps.shape[:3], 2 * FARTHEST + 1, dtype=torch.long)
+        self.offsets += ones.scatter_add(-1, steps, counted).sum(0)
+        self.tokens += int(plain.sum())
+
+    def count_relations(self, best: Tensor, parse: Parse, row: Row) -> None:
+        """Hits of every relation of one text, in both directions."""
+        word_of, first = aligned(parse, row)
+        for word, (head, label) in enumerate(zip(parse.heads, parse.relations, strict=True)):
+            if head == word or word not in first or head not in first:
+                continue
+            k = self.known(SAME_RELATION.get(label, label), best.shape[:2])
+            self.pairs[k] += 1
+            self.to_head[k] += word_of[best[:, :, first[word]]] == head
+            self.from_head[k] += word_of[best[:, :, first[head]]] == word
+            step = max(-FARTHEST, min(FARTHEST, word - head)) + FARTHEST
+            self.distances[k][step] += 1
+
+    def known(self, relation: str, shape: Sequence[int]) -> int:
+        """The number of a relation, new ones included."""
+        if relation not in self.relations:
+            self.relations[relation] = len(self.relations)
+            self.pairs.append(0)
+            self.to_head.append(torch.zeros(*shape, dtype=torch.long))
+            self.from_head.append(torch.zeros(*shape, dtype=torch.long))
+            self.distances.append(torch.zeros(2 * FARTHEST + 1, dtype=torch.long))
+        return self.relations[relation]
+
+    def frozen(self, facts: dict[str, object]) -> HeadStatistics:
+        """The statistics, relations by frequency."""
+        assert self.offsets is not None
+        if not self.relations:
+            raise InvalidInput(
+                "the corpus has no dependency relation: all its words are roots, or none could be found "
+                "in the tokens. Is it parsed, and is it the text that the model reads?"
+            )
+        order = sorted(self.relations, key=lambda name: -self.pairs[self.relations[name]])
+        places = [self.relations[name] for name in order]
+        return HeadStatistics(
+            relations=tuple(order),
+            pairs=torch.tensor([self.pairs[k] for k in places]),
+            to_head=torch.stack([self.to_head[k] for k in places]),
+            from_head=torch.stack([self.from_head[k] for k in places]),
+            distances=torch.stack([self.distances[k] for k in places]),
+            offsets=self.offsets,
+            tokens=self.tokens,
+            facts=facts,
+        )
+
+
+def strongest(weights: Tensor, rows: Sequence[Row]) -> Tensor:
+    """[batch, head, query]: the key with the largest weight that is not special."""
+    plain = torch.tensor([plain_places(row, weights.shape[-1]) for row in rows])
+    return weights.cpu().masked_fill(~plain[:, None, None, :], -1.0).argmax(-1)
+
+
+def plain_places(row: Row, size: int) -> list[bool]:
+    """Where the tokens are that are not special, filled up to a size."""
+    return [not special for special in row.is_special] + [False] * (size - len(row))
+
+
+def aligned(parse: Parse, row: Row) -> tuple[Tensor, dict[int, int]]:
+    """The word of every token (−1: none), and the first token of every word, by places in the text."""
+    assert row.offsets is not None
+    word_of, word = [-1] * len(row), 0
+    first: dict[int, int] = {}
+    for token, (start, end) in enumerate(row.offsets):
+        if row.is_special[token] or start == end:
+            continue
+        while word < len(parse.words) and parse.places[word][1] <= start:
+            word += 1
+        if word < len(parse.words) and parse.places[word][0] < end:
+            word_of[token] = word
+            first.setdefault(word, token)
+    return torch.tensor(word_of), first

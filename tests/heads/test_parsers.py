@@ -1,0 +1,101 @@
+"""Parses: CoNLL-U files, spaCy pipelines, and the one that comes with us."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+import spacy
+
+from headlight import InvalidInput, MissingExtra
+from headlight.heads import load_parser, parsers, read_conllu
+from headlight.heads.corpus import made_up_corpus
+from headlight.heads.parsers import PIPELINE
+
+CONLLU = """# text = She don't see it.
+1\tShe\tshe\tPRON\tPRP\t_\t4\tnsubj\t_\t_
+2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_
+2\tdo\tdo\tAUX\tVBP\t_\t4\taux\t_\t_
+3\tn't\tnot\tPART\tRB\t_\t4\tadvmod\t_\t_
+4\tsee\tsee\tVERB\tVB\t_\t0\troot\t_\t_
+4.1\tsee\tsee\tVERB\tVB\t_\t_\t_\t_\t_
+5\tit\tit\tPRON\tPRP\t_\t4\tobj\t_\tSpaceAfter=No
+6\t.\t.\tPUNCT\t.\t_\t4\tpunct\t_\t_
+
+1\tYes\tyes\tINTJ\tUH\t_\t0\troot\t_\t_
+"""
+
+
+def test_conllu_gives_words_with_their_places(tmp_path: Path) -> None:
+    path = tmp_path / "a.conllu"
+    path.write_text(CONLLU, encoding="utf-8")
+    first, second = read_conllu(path)
+    assert first.text == "She don't see it."
+    assert [first.text[start:end] for start, end in first.places] == list(first.words)
+    assert first.heads == (3, 3, 3, 3, 3, 3)
+    assert first.relations[0] == "nsubj"
+    assert first.tags[:2] == ("PRP", "VBP")
+    assert second.heads == (0,)
+
+
+@pytest.mark.parametrize("line", ["1\tShe\t_\n", "1\tShe\t_\t_\t_\t_\t7\tnsubj\t_\t_\n"])
+def test_what_is_not_conllu_is_refused(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "a.conllu"
+    path.write_text(line, encoding="utf-8")
+    with pytest.raises(InvalidInput, match="not a CoNLL-U file with parses"):
+        list(read_conllu(path))
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        list(read_conllu(tmp_path / "none.conllu"))
+
+
+def test_our_parser_finds_the_core_relations() -> None:
+    (parse,) = load_parser().parse(["The young doctor quickly sold an old clock."])
+    found = {
+        word: (parse.relations[k], parse.words[parse.heads[k]])
+        for k, word in enumerate(parse.words)
+    }
+    assert found["doctor"] == ("nsubj", "sold")
+    assert found["clock"] == ("obj", "sold")
+    assert found["old"] == ("amod", "clock")
+    assert found["quickly"] == ("advmod", "sold")
+
+
+def test_our_parser_is_small_and_says_how_good_it_is() -> None:
+    files = [path for path in PIPELINE.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 8.4e6
+    performance = spacy.load(PIPELINE).meta["performance"]
+    assert performance["dep_las"] > 0.78
+
+
+def test_blank_tokens_are_left_out() -> None:
+    (parse,) = load_parser().parse(["one  two\n three"])
+    assert parse.words == ("one", "two", "three")
+    assert all(0 <= head < 3 for head in parse.heads)
+
+
+def test_missing_pipelines_and_packages_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InvalidInput, match="no spaCy pipeline 'nothing_here'"):
+        load_parser("nothing_here")
+
+    def missing(name: str) -> object:
+        raise ImportError(name)
+
+    monkeypatch.setattr(parsers, "import_module", missing)
+    with pytest.raises(MissingExtra, match=r"headlight\[heads\]"):
+        load_parser()
+    assert importlib.import_module("spacy")
+
+
+def test_a_pipeline_without_a_parser_is_refused(tmp_path: Path) -> None:
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    with pytest.raises(InvalidInput, match="has no parser"):
+        load_parser(str(tmp_path / "blank"))
+
+
+def test_made_up_sentences_are_trees_and_always_the_same() -> None:
+    corpus = list(made_up_corpus(50))
+    assert corpus == list(made_up_corpus(50))
+    for parse in corpus:
+        assert [parse.text[start:end] for start, end in parse.places] == list(parse.words)
+        roots = [k for k, head in enumerate(parse.heads) if head == k]
+        assert len(roots) == 1
+        assert parse.relations[roots[0]] == "root"

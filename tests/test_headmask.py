@@ -1,0 +1,81 @@
+"""Head masks: parts, algebra, corruption, files."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.torch import save_file
+
+from headlight import HeadMask, InvalidInput, InvalidOption, UnknownName
+
+SYNTACTIC = torch.tensor([[1, 0, 0], [0, 1, 0]]).bool()
+POSITIONAL = torch.tensor([[1, 0, 0], [0, 0, 1]]).bool()
+MASK = HeadMask({"syntactic": SYNTACTIC, "positional": POSITIONAL}, {"model": "m", "texts": 3})
+
+
+def test_parts_join_and_part() -> None:
+    assert MASK.count == 3
+    assert torch.equal(MASK.heads, SYNTACTIC | POSITIONAL)
+    assert torch.equal(MASK.part("positional").heads, POSITIONAL)
+    assert str(MASK) == "syntactic+positional: 3 of 6 heads"
+    with pytest.raises(UnknownName, match="Did you mean 'positional'"):
+        MASK.part("position")
+
+
+def test_algebra() -> None:
+    one, two = HeadMask.of(SYNTACTIC), HeadMask.of(POSITIONAL)
+    assert torch.equal((one | two).heads, SYNTACTIC | POSITIONAL)
+    assert torch.equal((one & two).heads, SYNTACTIC & POSITIONAL)
+    assert torch.equal((~one).heads, ~SYNTACTIC)
+    assert one.overlap(two) == pytest.approx(1 / 3)
+    assert (one & ~one).overlap(two & ~two) == 1.0
+    with pytest.raises(InvalidInput, match="do not go together"):
+        one | HeadMask.full(3, 3)
+
+
+@given(rate=st.floats(0, 1), seed=st.integers(0, 99))
+def test_corruption_only_adds_and_is_seeded(rate: float, seed: int) -> None:
+    found = MASK.corrupted(rate, seed)
+    assert bool((found.heads | ~MASK.heads).all())
+    assert found.count == 3 + round(rate * 3)
+    assert torch.equal(found.heads, MASK.corrupted(rate, seed).heads)
+
+
+@given(seed=st.integers(0, 99))
+def test_a_random_mask_keeps_the_rate(seed: int) -> None:
+    assert MASK.random_like(seed).count == MASK.count
+
+
+def test_masks_are_saved_whole_and_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "mask.safetensors"
+    MASK.save(path)
+    again = HeadMask.load(path)
+    assert {n: p.tolist() for n, p in again.parts.items()} == {
+        n: p.tolist() for n, p in MASK.parts.items()
+    }
+    assert dict(again.facts) == dict(MASK.facts)
+    assert [p.name for p in tmp_path.iterdir()] == ["mask.safetensors"]
+    save_file({"a": torch.ones(2, 2)}, path)
+    with pytest.raises(InvalidInput, match="is not a head mask"):
+        HeadMask.load(path)
+    path.write_bytes(b"nonsense")
+    with pytest.raises(InvalidInput, match="no head mask can be read"):
+        HeadMask.load(path)
+
+
+def test_bad_masks_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="zeros and ones"):
+        HeadMask.of([[0.5, 1]])
+    with pytest.raises(InvalidInput, match="at least one part"):
+        HeadMask({})
+    with pytest.raises(InvalidInput, match=r"\[layer, head\]"):
+        HeadMask({"a": SYNTACTIC, "b": torch.ones(3, 3).bool()})
+    with pytest.raises(InvalidOption, match="not a share"):
+        MASK.corrupted(1.5)
+
+
+def test_a_mask_cannot_be_changed() -> None:
+    with pytest.raises(TypeError):
+        MASK.parts["syntactic"] = SYNTACTIC  # type: ignore[index]
