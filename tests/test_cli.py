@@ -192,3 +192,38 @@ def test_colour_is_left_out_when_asked(folder: str) -> None:
     assert "48;2;" in coloured.stdout
     assert "48;2;" not in plain.stdout
     assert re.search(r"film\s+[+-]", re.sub(r"\x1b\[[0-9;]*m", "", plain.stdout))
+
+
+def test_relevance_that_is_left_is_shown() -> None:
+    shown = run("conservation", "a charming film")
+    assert shown.count("1.0000") == 7
+    assert "embeddings" in shown
+
+
+def test_options_of_methods_are_read() -> None:
+    text = "a charming film"
+    whole = run("explain", text, "-a", "mask_lrp", "-f", "json")
+    part = run(
+        "explain",
+        text,
+        "-a",
+        "mask_lrp",
+        "-O",
+        "mask=positional",
+        "-O",
+        "start_layer=1",
+        "-f",
+        "json",
+    )
+    assert json.loads(whole)["options"]["mask"] != json.loads(part)["options"]["mask"]
+    assert json.loads(part)["options"]["start_layer"] == 1
+
+
+def test_heads_are_learned_shown_and_used(tmp_path: Path) -> None:
+    texts, mask, counts = (tmp_path / name for name in ("t.txt", "m.safetensors", "s.safetensors"))
+    texts.write_text("The young doctor quickly sold an old clock.\nThe critic admired the film.\n")
+    found = run("heads", "learn", "-d", str(texts), "-o", str(mask), "--statistics", str(counts))
+    assert "of 72 heads" in found
+    for source in (mask, counts, "sentiment"):
+        assert "parser: headlight" in run("heads", "show", str(source))
+    assert "mask_lrp" in run("explain", "a charming film", "-a", "mask_lrp", "-O", f"mask={mask}")

@@ -22,6 +22,7 @@ LAYERS = {
     "loading": 4,
     "methods": 5,
     "passes": 6,
+    "ledger": 6,
     "windows": 7,
     "explanation": 8,
     "cli": 10,

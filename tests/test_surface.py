@@ -35,6 +35,7 @@ def test_public_names_are_these() -> None:
         "UnstableModel",
         "UnsupportedModel",
         "__version__",
+        "conservation",
         "explain",
         "explain_generation",
         "load",

@@ -11,6 +11,8 @@ import json
 import platform
 import random
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -40,6 +42,8 @@ ROWS, TOKENS = 8, 64
 
 def group(name: str) -> str:
     needs = METHODS[name].needs
+    if "relevance" in needs:
+        return "relevance"
     if any("gradient" in need for need in needs):
         return "gradient"
     return "attention" if needs else "none"
@@ -49,13 +53,23 @@ def cases() -> dict[str, list[str]]:
     """Every method alone, then all of a group, then all together."""
     several = {name: [name] for name in METHODS}
     quick = [name for name in METHODS if name != "attention_flow"]
-    several["all attention methods but attention_flow"] = [
-        n for n in quick if group(n) == "attention"
-    ]
-    several["all gradient methods"] = [n for n in quick if group(n) == "gradient"]
+    for kind, title in (
+        ("attention", "all attention methods but attention_flow"),
+        ("gradient", "all gradient methods"),
+        ("relevance", "all relevance methods"),
+    ):
+        several[title] = [n for n in quick if group(n) == kind]
     several["all methods but attention_flow"] = quick
     several["all methods"] = list(METHODS)
     return several
+
+
+def half_of_all_heads(net: BertForSequenceClassification) -> torch.Tensor:
+    """A mask for Mask-LRP, with one layer closed."""
+    shape = (net.config.num_hidden_layers, net.config.num_attention_heads)
+    heads = torch.rand(shape, generator=torch.Generator().manual_seed(0)) < 0.5
+    heads[2] = False
+    return heads.int()
 
 
 def timed(call: Callable[[], object]) -> float:
@@ -75,8 +89,12 @@ def measure(settings: dict[str, int]) -> dict[str, dict[str, float]]:
         with torch.inference_mode():
             net(inputs.ids, attention_mask=inputs.attended.long())
 
+    mask = half_of_all_heads(net)
+
     def explaining(names: list[str]) -> Callable[[], object]:
-        return lambda: headlight.explain(model, batch, names)
+        takes_mask = any("mask" in METHODS[name].options for name in names)
+        options = {"mask": mask} if takes_mask else {}
+        return lambda: headlight.explain(model, batch, names, **options)
 
     calls = {name: explaining(names) for name, names in cases().items()}
     slow = {"attention_flow", "all methods"}
@@ -101,6 +119,21 @@ def measure(settings: dict[str, int]) -> dict[str, dict[str, float]]:
         }
     answers["plain forward, seconds"] = {"median": round(statistics.median(seconds), 4)}
     return answers
+
+
+def peak_megabytes(name: str) -> float:
+    """Most memory of a fresh process that runs one method on BERT base once, or only loads it."""
+    code = (
+        "import resource, sys; sys.path.insert(0, sys.argv[1]); import run\n"
+        "net = run.BertForSequenceClassification(run.BertConfig()).eval()\n"
+        "model = run.headlight.wrap(net)\n"
+        "batch = run.Batch.from_ids(run.torch.randint(5, 30000, (run.ROWS, run.TOKENS)))\n"
+        "options = {'mask': run.half_of_all_heads(net)} if sys.argv[2] == 'mask_lrp' else {}\n"
+        "sys.argv[2] == 'nothing' or run.headlight.explain(model, batch, sys.argv[2], **options)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)"
+    )
+    command = [sys.executable, "-c", code, str(HOME), name]
+    return round(float(subprocess.run(command, check=True, capture_output=True).stdout), 0)
 
 
 def table(results: dict[str, dict[str, dict[str, float]]]) -> str:
@@ -134,10 +167,12 @@ def main() -> None:
         "torch": torch.__version__,
         "transformers": transformers.__version__,
     }
-    (HOME / "results.json").write_text(
-        json.dumps({"settings": facts, "results": results}, indent=1)
-    )
-    (HOME / "results.md").write_text(table(results))
+    memory = {name: peak_megabytes(name) for name in ("nothing", "rollout", "gae", "mask_lrp")}
+    answers = {"settings": facts, "results": results, "peak megabytes, BERT base": memory}
+    (HOME / "results.json").write_text(json.dumps(answers, indent=1))
+    peaks = ", ".join(f"{name} {value:.0f}" for name, value in memory.items())
+    peak_line = f"\nPeak memory of a process with BERT base, megabytes: {peaks}.\n"
+    (HOME / "results.md").write_text(table(results) + peak_line)
     print(table(results))
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from headlight.explanation import explain, explain_generation
     from headlight.headmask import HeadMask
+    from headlight.ledger import conservation
     from headlight.loading import load, wrap
     from headlight.methods import METHODS
     from headlight.models.model import Model
@@ -46,6 +47,7 @@ __all__ = [
     "UnstableModel",
     "UnsupportedModel",
     "__version__",
+    "conservation",
     "explain",
     "explain_generation",
     "load",
@@ -62,6 +64,7 @@ HOMES = {
     "HeadMask": "headmask",
     "Model": "models.model",
     "Target": "target",
+    "conservation": "ledger",
     "explain": "explanation",
     "explain_generation": "explanation",
     "load": "loading",

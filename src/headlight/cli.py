@@ -264,6 +264,29 @@ def models() -> None:
     )
 
 
+@app.command()
+def conservation(
+    text: Annotated[str, typer.Argument(help="The text to explain.")],
+    pair: PairOption = None,
+    model: ModelOption = DEFAULT_MODEL,
+    target: TargetOption = None,
+    preset: Annotated[
+        str, typer.Option(help="Rules: chefer, chefer_released, attn_lrp or epsilon.")
+    ] = "chefer",
+) -> None:
+    """Show how much of the relevance is left at every block boundary."""
+    from headlight.ledger import conservation as left_over
+
+    given = (text, pair) if pair else text
+    sums = left_over(load_model(model), given, parsed_target(target, None, False), preset=preset)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("boundary")
+    table.add_column("relevance", justify="right")
+    for below, total in zip(reversed(range(len(sums))), sums, strict=True):
+        table.add_row(f"output of block {below - 1}" if below else "embeddings", f"{total:.4f}")
+    Console().print(table)
+
+
 heads = typer.Typer(
     help="Learn and show which attention heads relevance may enter.", no_args_is_help=True
 )

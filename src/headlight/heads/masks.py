@@ -19,7 +19,7 @@ def chosen_mask(model: Model, mask: Any) -> HeadMask:
     """The mask for a model: given, of a file, 'syntactic', 'positional' or 'both' of its own, or 'auto'."""
     if isinstance(mask, HeadMask):
         return fitting(model, mask)
-    if mask == "auto":
+    if isinstance(mask, str) and mask == "auto":
         return learned_mask(model)
     if isinstance(mask, str) and mask in PARTS:
         own = own_mask(model)
