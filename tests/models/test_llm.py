@@ -39,12 +39,30 @@ def test_it_knows_agreement_across_a_distractor(llm: Model) -> None:
 
 
 def test_every_method_explains_its_next_token(llm: Model) -> None:
-    mask = np.ones((30, 9))
-    found = headlight.explain(llm, "The capital of France is", list(METHODS), mask=mask)
+    found = headlight.explain(llm, "The capital of France is", list(METHODS))
     assert set(found) == set(METHODS)
     for answer in found.values():
         assert np.isfinite(answer.scores).all()
     assert found["gae"].target.label.strip() == "Paris"
+
+
+@pytest.mark.parametrize(
+    "method", ["mask_lrp", "transformer_attribution", "attn_lrp", "gae", "attcat"]
+)
+def test_every_generated_token_is_explained(llm: Model, method: str) -> None:
+    found = headlight.explain_generation(llm, "The capital of France is", method, max_new_tokens=2)
+    assert found.output[0].endswith("Paris")
+    for number, answer in enumerate(found.attributions):
+        assert len(answer.scores) == len(found.prompt) + number
+        assert np.isfinite(answer.scores).all()
+        assert answer.scores.any()
+
+
+def test_relevance_speaks_for_one_token_rather_than_another(llm: Model) -> None:
+    contrast = headlight.Target(label="are", contrast="is")
+    found = headlight.explain(llm, "The keys to the cabinet", "attn_lrp", contrast)
+    assert found.target.label == "are − is"
+    assert found.scores.any()
 
 
 def test_a_broken_conversion_leaves_nothing(
