@@ -27,7 +27,7 @@ from headlight import METHODS, Batch
 from headlight.batch import collate
 
 HOME = Path(__file__).parent
-ROUNDS = 15
+ROUNDS = 7
 NETWORKS = {
     "6 × 384 (MiniLM)": {
         "num_hidden_layers": 6,

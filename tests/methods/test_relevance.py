@@ -1,5 +1,7 @@
 """Relevance against its oracle, and what it must keep: sums, gradients, and the meaning of a mask."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -174,6 +176,35 @@ def test_operations_without_a_rule_are_named_with_their_place() -> None:
     ):
         headlight.explain(wrapped, Batch.from_ids(IDS), "lrp")
     assert headlight.explain(wrapped, Batch.from_ids(IDS), "gae").scores.any()
+
+
+@pytest.mark.parametrize(
+    ("operation", "name"),
+    [
+        (lambda x: x.max(-1, keepdim=True)[0] + x, "max"),
+        (lambda x: torch.add(x, x, alpha=0.5), "add"),
+        (lambda x: x / (1 + x.abs().sum(-1, keepdim=True)), "abs"),
+    ],
+)
+def test_no_operation_passes_unseen(
+    operation: Callable[[torch.Tensor], torch.Tensor], name: str
+) -> None:
+    net = network("bert", Task.SEQUENCE)
+    dense = net.bert.encoder.layer[1].intermediate
+    forward = dense.forward
+    dense.forward = lambda x: operation(forward(x))
+    with pytest.raises(UnsupportedModel, match=f"'{name}|that depends on the input"):
+        headlight.explain(headlight.wrap(net), Batch.from_ids(IDS), "lrp")
+
+
+def test_an_unknown_family_gets_relevance_but_no_closed_layer() -> None:
+    known = model("bert", Task.SEQUENCE, torch.float64)
+    unknown = replace(known, architecture=None)
+    batch = Batch.from_ids(IDS)
+    lrp = [headlight.explain(m, batch, "lrp", 1).scores for m in (known, unknown)]
+    assert lrp[1].shape == lrp[0].shape
+    with pytest.raises(UnsupportedModel, match="closes a whole layer"):
+        headlight.explain(unknown, batch, "mask_lrp", 1, mask=MASK)
 
 
 @pytest.mark.parametrize(

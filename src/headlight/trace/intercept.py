@@ -126,17 +126,22 @@ class Interception(TorchFunctionMode):
             result = IN_PLACE[name](*args, **kwargs)
         else:
             result = func(*args, **kwargs)
-        if self.depth or name in MOVES or not takes(result):
+        several = result if isinstance(result, tuple | list) else (result,)
+        if self.depth or name in MOVES or not any(map(takes, several)):
             return result
         op, inputs = self.read(name, args, kwargs)
-        return Switch.apply(self.board, op, result, *inputs)  # type: ignore[no-untyped-call]
+        switched = [
+            Switch.apply(self.board, op, each, *inputs) if takes(each) else each  # type: ignore[no-untyped-call]
+            for each in several
+        ]
+        return type(result)(switched) if several is result else switched[0]
 
     def read(
         self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[Operation, tuple[Tensor, ...]]:
         """An operation and its inputs, from how it was called."""
         reader = READERS.get(name)
-        if reader is not None:
+        if reader is not None and kwargs.get("alpha", 1) == 1:
             op, inputs = reader(self.board.rows, *args, **kwargs)
             if op.kind == "matmul" and self.is_attention(inputs[0]):
                 self.board.attended += 1
@@ -144,7 +149,8 @@ class Interception(TorchFunctionMode):
                 op = Operation("attend", op.rows, takes=op.takes, layer=layer)
             return op, inputs
         inputs = tuple(value for value in (*args, *kwargs.values()) if takes(value))
-        return Operation(name, self.board.rows, place=self.place()), inputs
+        kind = f"{name} of this form" if name in READERS else name
+        return Operation(kind, self.board.rows, place=self.place()), inputs
 
     def is_attention(self, values: Tensor) -> bool:
         """Whether these are the attention weights that were just seen."""

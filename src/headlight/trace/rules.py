@@ -93,7 +93,7 @@ def z_plus(op: Operation, inputs: tuple[Tensor, ...], z: Tensor, relevance: Tens
     size = linear_map.forward(x.abs(), size_of_weight)
     positive = (linear_map.without_bias(z) + size) / 2
     noise = 16 * torch.finfo(size.dtype).eps * size
-    share = divide(relevance, torch.where(positive > noise, positive, 0.0))
+    share = torch.where(positive > noise, relevance / (positive + STABILISER), 0.0)
     return (
         (x * linear_map.back(share, weight) + x.abs() * linear_map.back(share, size_of_weight)) / 2,
     )

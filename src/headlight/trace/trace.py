@@ -195,8 +195,9 @@ def send_relevance(
     """Relevance from the explained logits down; what speaks for a contrast is taken away."""
     assert recorder.board is not None, "the trace was not asked for relevance"
     assert recorder.embeddings is not None
-    assert recorder.block_output is not None
-    hidden = [*recorder.block_inputs, recorder.block_output]
+    check_flow(flow, recorder)
+    last = recorder.block_output
+    hidden = [*recorder.block_inputs, last] if last is not None else []
     captured = [recorder.embeddings, *hidden, *recorder.attention]
     total: list[Tensor] = []
     ungated: list[Tensor] = []
@@ -206,7 +207,7 @@ def send_relevance(
             continue
         sweep = Sweep(flow.preset, preset_rules(flow.preset), flow.gate)
         with recorder.board.sweeping(sweep), conserving(hidden, flow.closed) as sums:
-            found = swept(logits, seed, captured, hidden[-1], inputs, flow)
+            found = swept(logits, seed, captured, last if flow.is_smeared else None, inputs)
         for number, tensor in enumerate(captured):
             for layer in flow.closed:
                 if tensor is hidden[layer]:
@@ -225,8 +226,24 @@ def send_relevance(
     )
 
 
+def check_flow(flow: Flow, recorder: Recorder) -> None:
+    """Refuse what cannot be done in a network whose blocks or whose use of attention is not known."""
+    assert recorder.board is not None
+    if recorder.block_output is None and (flow.closed or flow.is_smeared):
+        raise UnsupportedModel(
+            "the network has no row in the architecture table, so its blocks are not known; a mask that "
+            "closes a whole layer, or the released way with answers, needs them."
+        )
+    if flow.gate is not None and recorder.board.attended != len(recorder.attention):
+        raise UnsupportedModel(
+            f"{len(recorder.attention)} attention maps were seen, but {recorder.board.attended} products "
+            "of attention and values; a head mask cannot be put between them. With "
+            "dtype=torch.float32 it may be; transformer_attribution needs no mask."
+        )
+
+
 def swept(
-    logits: Tensor, seed: Tensor, captured: list[Tensor], last: Tensor, inputs: Inputs, flow: Flow
+    logits: Tensor, seed: Tensor, captured: list[Tensor], smeared: Tensor | None, inputs: Inputs
 ) -> list[Tensor]:
     """Relevance of the captured tensors, in one sweep or, if it is smeared on the way, in two."""
     settings: dict[str, Any] = {
@@ -234,12 +251,12 @@ def swept(
         "allow_unused": True,
         "materialize_grads": True,
     }
-    if not flow.is_smeared:
+    if smeared is None:
         return list(torch.autograd.grad(logits, captured, seed, **settings))
-    (top,) = torch.autograd.grad(logits, last, seed, retain_graph=True)
+    (top,) = torch.autograd.grad(logits, smeared, seed, retain_graph=True)
     present = inputs.present.to(top)[..., None]
     spread = top.sum(1, keepdim=True) * present / present.sum(1, keepdim=True)
-    return list(torch.autograd.grad(last, captured, spread, **settings))
+    return list(torch.autograd.grad(smeared, captured, spread, **settings))
 
 
 @contextmanager
