@@ -1,7 +1,6 @@
 """Relevance against its oracle, and what it must keep: sums, gradients, and the meaning of a mask."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -195,16 +194,6 @@ def test_no_operation_passes_unseen(
     dense.forward = lambda x: operation(forward(x))
     with pytest.raises(UnsupportedModel, match=f"'{name}|that depends on the input"):
         headlight.explain(headlight.wrap(net), Batch.from_ids(IDS), "lrp")
-
-
-def test_an_unknown_family_gets_relevance_but_no_closed_layer() -> None:
-    known = model("bert", Task.SEQUENCE, torch.float64)
-    unknown = replace(known, architecture=None)
-    batch = Batch.from_ids(IDS)
-    lrp = [headlight.explain(m, batch, "lrp", 1).scores for m in (known, unknown)]
-    assert lrp[1].shape == lrp[0].shape
-    with pytest.raises(UnsupportedModel, match="closes a whole layer"):
-        headlight.explain(unknown, batch, "mask_lrp", 1, mask=MASK)
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,8 @@ class Interception(TorchFunctionMode):
             result = IN_PLACE[name](*args, **kwargs)
         else:
             result = func(*args, **kwargs)
-        several = result if isinstance(result, tuple | list) else (result,)
+        is_one = isinstance(result, Tensor)
+        several = (result,) if is_one or not isinstance(result, tuple | list) else result
         if self.depth or name in MOVES or not any(map(takes, several)):
             return result
         op, inputs = self.read(name, args, kwargs)
@@ -134,7 +135,7 @@ class Interception(TorchFunctionMode):
             Switch.apply(self.board, op, each, *inputs) if takes(each) else each  # type: ignore[no-untyped-call]
             for each in several
         ]
-        return type(result)(switched) if several is result else switched[0]
+        return switched[0] if is_one else type(result)(switched)
 
     def read(
         self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]

@@ -195,9 +195,10 @@ def send_relevance(
     """Relevance from the explained logits down; what speaks for a contrast is taken away."""
     assert recorder.board is not None, "the trace was not asked for relevance"
     assert recorder.embeddings is not None
-    check_flow(flow, recorder)
-    last = recorder.block_output
-    hidden = [*recorder.block_inputs, last] if last is not None else []
+    assert recorder.block_output is not None
+    if flow.gate is not None:
+        check_gate(recorder)
+    hidden = [*recorder.block_inputs, recorder.block_output]
     captured = [recorder.embeddings, *hidden, *recorder.attention]
     total: list[Tensor] = []
     ungated: list[Tensor] = []
@@ -207,7 +208,7 @@ def send_relevance(
             continue
         sweep = Sweep(flow.preset, preset_rules(flow.preset), flow.gate)
         with recorder.board.sweeping(sweep), conserving(hidden, flow.closed) as sums:
-            found = swept(logits, seed, captured, last if flow.is_smeared else None, inputs)
+            found = swept(logits, seed, captured, hidden[-1] if flow.is_smeared else None, inputs)
         for number, tensor in enumerate(captured):
             for layer in flow.closed:
                 if tensor is hidden[layer]:
@@ -226,19 +227,14 @@ def send_relevance(
     )
 
 
-def check_flow(flow: Flow, recorder: Recorder) -> None:
-    """Refuse what cannot be done in a network whose blocks or whose use of attention is not known."""
+def check_gate(recorder: Recorder) -> None:
+    """Refuse a head mask where it is not known which product of each layer it should stand before."""
     assert recorder.board is not None
-    if recorder.block_output is None and (flow.closed or flow.is_smeared):
-        raise UnsupportedModel(
-            "the network has no row in the architecture table, so its blocks are not known; a mask that "
-            "closes a whole layer, or the released way with answers, needs them."
-        )
-    if flow.gate is not None and recorder.board.attended != len(recorder.attention):
+    if recorder.board.attended != len(recorder.attention):
         raise UnsupportedModel(
             f"{len(recorder.attention)} attention maps were seen, but {recorder.board.attended} products "
-            "of attention and values; a head mask cannot be put between them. With "
-            "dtype=torch.float32 it may be; transformer_attribution needs no mask."
+            "of attention and values, so a head mask has no place. With dtype=torch.float32 it may "
+            "have; transformer_attribution needs no mask."
         )
 
 
