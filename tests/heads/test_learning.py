@@ -1,5 +1,7 @@
 """Head statistics: against a slow count, on heads whose behaviour is known, and what bad input gets."""
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -117,6 +119,39 @@ def test_texts_are_parsed_and_spacy_names_understood(sentiment: Model) -> None:
         {"obj": "dobj"}.get(r, r) for r in PARSES[0].relations
     )})  # fmt: skip
     assert "obj" in learn(sentiment, [renamed]).relations
+
+
+@dataclass
+class Slow:
+    """A parser that counts what it is asked, and may break."""
+
+    name: str = "slow"
+    version: str = "1"
+    asked: int = 0
+    breaks: bool = False
+
+    def parse(self, texts: Iterable[str]) -> Iterator[Parse]:
+        for number, _ in enumerate(texts):
+            self.asked += 1
+            if self.breaks and number == 3:
+                raise KeyboardInterrupt
+            yield PARSES[number]
+
+
+def test_parses_are_remembered_whole_or_not_at_all(
+    sentiment: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path))
+    texts = [parse.text for parse in PARSES]
+    with pytest.raises(KeyboardInterrupt):
+        learn(sentiment, texts, parser=Slow(breaks=True))
+    parser = Slow()
+    first = learn(sentiment, texts, parser=parser)
+    again = learn(sentiment, texts, parser=parser)
+    assert parser.asked == len(texts)
+    assert torch.equal(first.to_head, again.to_head)
+    learn(sentiment, texts, parser=Slow(version="2"))
+    assert len(list((tmp_path / "parses").glob("*.jsonl"))) == 2
 
 
 def test_a_mask_of_another_model_is_refused(sentiment: Model, tmp_path: Path) -> None:

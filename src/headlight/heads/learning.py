@@ -17,6 +17,7 @@ from torch import Tensor
 
 from headlight.batch import Row, encode, shortened
 from headlight.errors import InvalidInput
+from headlight.heads.memory import remembered
 from headlight.heads.parsers import OWN, Parse, Parser, load_parser, read_conllu
 from headlight.heads.statistics import FARTHEST, HeadStatistics
 from headlight.models.fingerprint import fingerprint
@@ -46,7 +47,7 @@ def learn(
         raise InvalidInput(
             f"{model.name} was wrapped without a tokenizer, so it cannot read a corpus."
         )
-    parses, parsed_by, source = parsed(corpus, parser)
+    parses, parsed_by, source = parsed(corpus, parser, limit)
     counts = Counts()
     with Progress(console=Console(stderr=True), disable=not progress) as bar:
         task = bar.add_task("counting", total=limit)
@@ -69,7 +70,7 @@ def learn(
 
 
 def parsed(
-    corpus: Iterable[str] | Iterable[Parse] | str | Path, parser: Parser | str
+    corpus: Iterable[str] | Iterable[Parse] | str | Path, parser: Parser | str, limit: int | None
 ) -> tuple[Iterator[Parse], str, str]:
     """The parses of a corpus, who made them, and what the corpus is called."""
     if isinstance(corpus, str | Path):
@@ -84,8 +85,8 @@ def parsed(
     if isinstance(first, Parse):
         return iter(items), "given", "given parses"  # type: ignore[arg-type]
     chosen = load_parser(parser) if isinstance(parser, str) else parser
-    texts = [text for text in items if isinstance(text, str) and text.strip()]
-    return chosen.parse(texts), chosen.name, "given texts"
+    texts = [text for text in items if isinstance(text, str) and text.strip()][:limit]
+    return remembered(chosen, texts), chosen.name, "given texts"
 
 
 def grouped(parses: Iterable[Parse], size: int) -> Iterator[list[Parse]]:

@@ -30,9 +30,16 @@ class Parse:
 
 
 class Parser(Protocol):
-    """Parses texts, in their order; a text of several sentences has several roots."""
+    """Parses texts, in their order; a text of several sentences has several roots.
 
-    name: str
+    version: changes whenever the parses may; what was parsed by another version is not used again.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
 
     def parse(self, texts: Iterable[str]) -> Iterator[Parse]: ...
 
@@ -43,6 +50,12 @@ class SpacyParser:
 
     name: str
     pipeline: Any
+
+    @property
+    def version(self) -> str:
+        """Name and version of the pipeline and of spaCy."""
+        about = self.pipeline.meta
+        return f"{self.name} {about['name']} {about['version']} {about['spacy_version']}"
 
     def parse(self, texts: Iterable[str]) -> Iterator[Parse]:
         """The parses of texts, in batches."""
