@@ -63,16 +63,32 @@ def expanded_softmax(x: Matrix, y: Matrix, r: Matrix) -> Matrix:
     return np.where(y == 0, 0.0, x * (r - y * r.sum(-1, keepdims=True)))
 
 
+def same_norm(_x: Matrix, _gain: Matrix, _shift: Matrix, _eps: float, r: Matrix) -> Matrix:
+    return r
+
+
+def linear_norm(x: Matrix, gain: Matrix, shift: Matrix, eps: float, r: Matrix) -> Matrix:
+    """A layer norm as a matrix for each token, its spread held constant."""
+    size = x.shape[-1]
+    found = np.zeros_like(x)
+    for t in range(len(x)):
+        spread = np.sqrt(x[t].var() + eps)
+        matrix = gain[:, None] * (np.eye(size) - 1 / size) / spread
+        found[t] = epsilon_linear(x[t : t + 1], matrix, shift, r[t : t + 1])[0]
+    return found
+
+
 @dataclass(frozen=True)
 class Rules:
     linear: Callable[..., Matrix]
     add: Callable[..., tuple[Matrix, Matrix]]
     softmax: Callable[..., Matrix]
+    norm: Callable[..., Matrix]
     eps: float
 
 
-CHEFER = Rules(positive_linear, scaled_sum, same, 1e-9)
-ATTN_LRP = Rules(epsilon_linear, epsilon_sum, expanded_softmax, EPSILON)
+CHEFER = Rules(positive_linear, scaled_sum, same, same_norm, 1e-9)
+ATTN_LRP = Rules(epsilon_linear, epsilon_sum, expanded_softmax, linear_norm, EPSILON)
 
 
 # ----------------------------------------------------------------------------------- masking
@@ -175,10 +191,13 @@ def bert_relevance(
         y = normed(out + x, *lin(name), config.layer_norm_eps)
         inner = run(f"{at}.intermediate.dense", y)
         act = inner * (1 + erf(inner / np.sqrt(2))) / 2
-        r_out, r_y = rules.add(run(f"{at}.output.dense", act), y, r)
+        down = run(f"{at}.output.dense", act)
+        name2 = f"{at}.output.LayerNorm"
+        r_sum = rules.norm(down + y, *lin(name2), config.layer_norm_eps, r)
+        r_out, r_y = rules.add(down, y, r_sum)
         r_act = rules.linear(act, *lin(f"{at}.output.dense"), r_out)
         r_y = r_y + rules.linear(y, *lin(f"{at}.intermediate.dense"), r_act)
-        r_attn, r_x = rules.add(out, x, r_y)
+        r_attn, r_x = rules.add(out, x, rules.norm(out + x, *lin(name), config.layer_norm_eps, r_y))
         r_mixed = by_head(rules.linear(mixed, *lin(f"{at}.attention.output.dense"), r_attn), heads)
         own = None if parts is None else parts[:, number]
         r_maps, bare, r_v = attend(rules, maps, by_head(v, heads), r_mixed, own, conserves)

@@ -103,7 +103,7 @@ def attn_lrp(trace: Trace) -> Scores:
     """Relevance with rules for softmax, products and norms, sent down to the embeddings.
 
     Σ_k R(h^0)_{t,k} by the ε rule, softmax expanded at its input, products shared in halves, norms
-    passed through; relevance starts as the value of the explained logit.
+    linear with their spread held constant; relevance starts as the value of the explained logit.
     """
     return trace.relevance(Flow("attn_lrp", seed="logit")).embeddings.sum(-1)
 

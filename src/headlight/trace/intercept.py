@@ -6,7 +6,7 @@ it hands the shares that a rule gives straight to the operation's inputs. Fan-ou
 operations that only move values need no rule.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from traceback import walk_stack
@@ -235,6 +235,29 @@ def read_total(rows: int, x: Tensor, dim: Any = None, *_args: Any, **_kwargs: An
     return Operation("sum", rows, dims=tuple(d % x.dim() for d in dims)), (x,)
 
 
+def read_layer_norm(
+    rows: int,
+    input: Tensor,  # noqa: A002
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Any:
+    """With its spread held constant, a layer norm is a linear map: γ (x − mean) / σ + β."""
+    spread = (input.detach().var(-1, correction=0, keepdim=True) + eps).sqrt()
+    gain = (torch.ones_like(input[..., :1]) if weight is None else weight) / spread
+
+    def forward(x: Tensor, gain: Tensor) -> Tensor:
+        return (x - x.mean(-1, keepdim=True)) * gain
+
+    def back(share: Tensor, gain: Tensor) -> Tensor:
+        scaled = share * gain
+        return scaled - scaled.mean(-1, keepdim=True)
+
+    assert len(normalized_shape) == 1, "a norm over several axes"
+    return Operation("layer_norm", rows, map=LinearMap(gain, bias, forward, back)), (input,)
+
+
 def read_one(kind: str) -> Callable[..., Any]:
     """An operation of one value."""
 
@@ -257,7 +280,8 @@ READERS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("neg", "__neg__"), read_one("scale")),
     "softmax": read_one("softmax"),
     **dict.fromkeys(("gelu", "relu", "silu", "tanh", "sigmoid"), read_one("activation")),
-    **dict.fromkeys(("layer_norm", "rms_norm"), read_one("norm")),
+    "layer_norm": read_layer_norm,
+    "rms_norm": read_one("norm"),
 }
 """How operations are called, by the name of their function."""
 

@@ -33,6 +33,7 @@ CHEFER: dict[str, Rule] = {
     "softmax": pass_on,
     "activation": pass_on,
     "norm": pass_on,
+    "layer_norm": pass_on,
 }
 ATTN_LRP: dict[str, Rule] = {
     **CHEFER,
@@ -42,6 +43,7 @@ ATTN_LRP: dict[str, Rule] = {
     "matmul": epsilon_product,
     "attend": epsilon_product,
     "add": epsilon_sum,
+    "layer_norm": epsilon_linear,
     "softmax": taylor_softmax,
 }
 
