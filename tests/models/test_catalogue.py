@@ -97,6 +97,19 @@ def test_nli_decides_as_people_do(pair: tuple[str, str], label: str) -> None:
     assert headlight.explain(headlight.load("nli"), pair).target.label == label
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who wrote the novel?", "Mary Shelley"),
+        ("When was the novel published?", "1818"),
+        ("In which city was it published?", "London"),
+    ],
+)
+def test_qa_answers_as_people_do(question: str, answer: str) -> None:
+    text = "The novel was written by Mary Shelley and published in London in 1818."
+    assert headlight.explain(headlight.load("qa"), (question, text)).target.label == answer
+
+
 @pytest.mark.parametrize("name", TRAINED)
 def test_adapters_are_small_half_precision_and_name_no_machine(name: str) -> None:
     path = CATALOGUE[name].adapter
