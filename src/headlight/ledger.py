@@ -4,7 +4,8 @@ from headlight.batch import Text, encode
 from headlight.errors import InvalidInput
 from headlight.models.model import Model
 from headlight.target import Target, TargetLike
-from headlight.trace.trace import Flow, trace
+from headlight.trace.relevance import Flow
+from headlight.trace.trace import trace
 
 
 def conservation(

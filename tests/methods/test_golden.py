@@ -18,7 +18,8 @@ from transformers import (
 
 import headlight
 from headlight import Batch, Model, Target
-from headlight.trace.trace import Flow, trace
+from headlight.trace.relevance import Flow
+from headlight.trace.trace import trace
 
 HOME = Path(__file__).parent.parent / "golden" / "authors"
 MASK_LRP = json.loads((HOME / "golden_masklrp.json").read_text())

@@ -12,7 +12,8 @@ from headlight import Batch, HeadMask, Target
 from headlight.errors import InvalidOption, UnknownName, UnsupportedModel
 from headlight.methods.relevance import conserving_gate, plain_gate
 from headlight.models.model import Task
-from headlight.trace.trace import Flow, Trace, trace
+from headlight.trace.relevance import Flow
+from headlight.trace.trace import Trace, trace
 from tests.networks import FAMILIES_AND_TASKS, MASK, TARGETS, model, network, rows
 from tests.reference.passes import Matrix, Pass, independent_pass
 from tests.reference.relevance import ATTN_LRP, CHEFER, WALKS, chained, logit, weighted

@@ -16,8 +16,9 @@ from headlight.methods.attention import accumulated, with_residual
 from headlight.methods.registry import METHODS
 from headlight.shapes import Attention, Mixing, Scores
 from headlight.trace.intercept import Gate
+from headlight.trace.relevance import Flow
 from headlight.trace.rules import balanced
-from headlight.trace.trace import Flow, Trace
+from headlight.trace.trace import Trace
 
 RELEASED = "chefer_released"
 PAPER_TA = "Chefer, Gur and Wolf (CVPR 2021)"

@@ -1,0 +1,20 @@
+"""What was captured, without what padding left in it."""
+
+from torch import Tensor
+
+from headlight.batch import Inputs
+from headlight.trace.capture import max_precision
+
+
+def without_padding(values: Tensor, inputs: Inputs) -> Tensor:
+    """Captured values [batch, token, feature] or [batch, head, query, key] for methods to read.
+
+    Detached, on the device of the inputs, in at least 32 bits, and zero at padding.
+    """
+    values = values.detach().to(inputs.ids.device, max_precision(values.dtype))
+    if bool(inputs.present.all()):
+        return values
+    present = inputs.present.to(values)
+    if values.dim() == 4:
+        return values * present[:, None, :, None] * present[:, None, None, :]
+    return values * present[:, :, None]
