@@ -226,4 +226,5 @@ def test_heads_are_learned_shown_and_used(tmp_path: Path) -> None:
     assert "of 72 heads" in found
     for source in (mask, counts, "sentiment"):
         assert "parser: headlight" in run("heads", "show", str(source))
+    assert run("heads", "sweep", str(counts)).count("\n") == 31
     assert "mask_lrp" in run("explain", "a charming film", "-a", "mask_lrp", "-O", f"mask={mask}")

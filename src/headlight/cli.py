@@ -384,6 +384,30 @@ def show_heads(
             console.print(f"{name}: {mask.facts[name]}", highlight=False)
 
 
+@heads.command()
+def sweep(
+    statistics: Annotated[
+        Path, typer.Argument(help="Counts written by: heads learn --statistics.")
+    ],
+) -> None:
+    """Show how many heads other thresholds would select; no pass over the corpus is needed."""
+    from headlight.heads import HeadStatistics, threshold_sweep
+
+    table = Table(box=None, pad_edge=False)
+    for heading in (
+        "syntactic >",
+        "positional >",
+        "syntactic",
+        "positional",
+        "overlap with 0.1, 0.8",
+    ):
+        table.add_column(heading, justify="right")
+    for each in threshold_sweep(HeadStatistics.load(statistics)):
+        sizes = [str(int(each.mask.parts[name].sum())) for name in ("syntactic", "positional")]
+        table.add_row(f"{each.syntactic:g}", f"{each.positional:g}", *sizes, f"{each.overlap:.2f}")
+    Console().print(table)
+
+
 @app.callback(invoke_without_command=True)
 def version(
     show_version: Annotated[

@@ -10,7 +10,7 @@ import torch
 
 import headlight
 from headlight import HeadMask, InvalidInput, InvalidOption, Model
-from headlight.heads import HeadStatistics, Parse, learn, learning
+from headlight.heads import HeadStatistics, Parse, learn, learning, threshold_sweep
 from headlight.heads.corpus import made_up_corpus
 from headlight.heads.masks import chosen_mask, own_mask
 from headlight.heads.statistics import FARTHEST, RELATIONS
@@ -110,6 +110,16 @@ def test_statistics_are_saved_and_selected_from_again(sentiment: Model, tmp_path
     (tmp_path / "s.safetensors").write_bytes(b"x")
     with pytest.raises(InvalidInput, match="no head statistics"):
         HeadStatistics.load(tmp_path / "s.safetensors")
+
+
+def test_higher_thresholds_never_select_more(sentiment: Model) -> None:
+    found = threshold_sweep(learn(sentiment, PARSES), syntactic=(0.0, 0.2), positional=(0.5, 0.9))
+    low, more_positional, more_syntactic, high = (each.mask.heads for each in found)
+    assert bool((low | ~more_positional).all())
+    assert bool((low | ~more_syntactic).all())
+    assert bool((more_positional | ~high).all())
+    with pytest.raises(InvalidOption, match="at least one threshold"):
+        threshold_sweep(learn(sentiment, PARSES), syntactic=())
 
 
 def test_texts_are_parsed_and_spacy_names_understood(sentiment: Model) -> None:
