@@ -96,11 +96,8 @@ def test_relevance_keeps_its_sum_and_gradients_are_autograds(family: str, task: 
     for a, b in zip(one.attention + one.hidden, other.attention + other.hidden, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)
     start = (found.goal.signs > 0).sum(1).double()
-    for preset in ("chefer", "chefer_released"):
-        relevance = found.relevance(Flow(preset))
-        if preset == "chefer":
-            for states in relevance.hidden:
-                torch.testing.assert_close(states.sum((1, 2)), start, rtol=1e-3, atol=0)
+    for states in found.relevance(Flow("chefer")).hidden:
+        torch.testing.assert_close(states.sum((1, 2)), start, rtol=1e-3, atol=0)
 
 
 @pytest.mark.parametrize(("family", "task"), FAMILIES_AND_TASKS)
@@ -156,6 +153,19 @@ def test_random_masks_are_seeded_and_averaged() -> None:
     np.testing.assert_allclose(scores(seed=1, draws=2), (scores(seed=1) + scores(seed=2)) / 2)
 
 
+@pytest.mark.parametrize("variant", ["paper", "released"])
+def test_no_draw_is_refused(variant: str) -> None:
+    with pytest.raises(InvalidOption, match="draws=0 is not possible"):
+        headlight.explain(
+            model("bert", Task.SEQUENCE),
+            Batch.from_ids(IDS),
+            "random_mask_lrp",
+            mask=MASK,
+            draws=0,
+            variant=variant,
+        )
+
+
 def test_full_corruption_is_no_mask() -> None:
     wrapped, batch = model("bert", Task.SEQUENCE, torch.float64), Batch.from_ids(IDS)
     found = headlight.explain(
@@ -208,6 +218,7 @@ def test_no_operation_passes_unseen(
             "2 layers of 4 heads, but the network has 3 of 4",
         ),
         ({"mask": np.ones(4)}, headlight.InvalidInput, r"zeros and ones, \[layer, head\]"),
+        ({"mask": MASK, "draws": 0}, InvalidOption, "method 'mask_lrp' has no option 'draws'"),
         ({"mask": MASK, "corruption": 2.0}, InvalidOption, "not a share"),
         ({"mask": "none.safetensors"}, headlight.InvalidInput, "no head mask can be read"),
         ({}, InvalidOption, "comes without a head mask"),

@@ -51,7 +51,7 @@ def learn(
     counts = Counts()
     with Progress(console=Console(stderr=True), disable=not progress) as bar:
         task = bar.add_task("counting", total=limit)
-        for group in grouped(islice(parses, limit), batch_size):
+        for group in grouped(parses, batch_size):
             counts.add(model, group)
             bar.advance(task, len(group))
     if not counts.tokens:
@@ -80,10 +80,10 @@ def parsed(
                 f"corpus '{corpus}' is not a CoNLL-U file. Give texts as a list of strings; "
                 "`headlight heads learn --data` reads them from other files."
             )
-        return read_conllu(path), "gold", path.name
+        return islice(read_conllu(path), limit), "gold", path.name
     first = next(iter(items := list(corpus)), None)
     if isinstance(first, Parse):
-        return iter(items), "given", "given parses"  # type: ignore[arg-type]
+        return iter(items[:limit]), "given", "given parses"  # type: ignore[arg-type]
     chosen = load_parser(parser) if isinstance(parser, str) else parser
     texts = [text for text in items if isinstance(text, str) and text.strip()][:limit]
     return remembered(chosen, texts), chosen.name, "given texts"

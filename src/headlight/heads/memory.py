@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from headlight.heads.parsers import Parse, Parser
@@ -22,11 +23,15 @@ def remembered(parser: Parser, texts: Sequence[str]) -> Iterator[Parse]:
             yield from (restored(json.loads(line)) for line in file)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".part")
-    with unfinished.open("w", encoding="utf-8") as file:
-        for parse in parser.parse(texts):
-            file.write(json.dumps(asdict(parse)) + "\n")
-            yield parse
+    with NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as file:
+        unfinished = Path(file.name)
+        try:
+            for parse in parser.parse(texts):
+                file.write(json.dumps(asdict(parse)) + "\n")
+                yield parse
+        except BaseException:
+            unfinished.unlink()
+            raise
     unfinished.replace(path)
 
 

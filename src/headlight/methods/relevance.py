@@ -25,9 +25,9 @@ PAPER_TA = "Chefer, Gur and Wolf (CVPR 2021)"
 PAPER_MASK = "Song et al. (2024)"
 
 
-def released_flow(trace: Trace, **settings: object) -> Flow:
+def released_flow(trace: Trace, preset: str) -> Flow:
     """The flow of the released code, which spreads the relevance of an answer over all tokens."""
-    return Flow(preset=RELEASED, is_smeared=trace.goal.kind == "token", **settings)  # type: ignore[arg-type]
+    return Flow(preset, is_smeared=trace.goal.kind == "token")
 
 
 def term_by_term(trace: Trace, score: Callable[[Trace], Scores]) -> Scores:
@@ -64,7 +64,7 @@ def lrp(trace: Trace, *, preset: str = "chefer") -> Scores:
 @METHODS.released("lrp")
 def lrp_released(trace: Trace, *, preset: str = RELEASED) -> Scores:
     """The released code sets the score of the reading position to 0, and halves relevance in GPT-2's maps."""
-    flow = replace(released_flow(trace), preset=preset)
+    flow = released_flow(trace, preset)
     return term_by_term(trace, lambda t: without_own(t, t.relevance(flow).embeddings.sum(-1)))
 
 
@@ -85,7 +85,7 @@ def partial_lrp(trace: Trace, *, preset: str = "chefer") -> Scores:
 @METHODS.released("partial_lrp")
 def partial_lrp_released(trace: Trace, *, preset: str = RELEASED) -> Scores:
     """The released code sets the score of the reading position to 0."""
-    flow = replace(released_flow(trace), preset=preset)
+    flow = released_flow(trace, preset)
 
     def score(t: Trace) -> Scores:
         return without_own(t, t.read(t.relevance(flow).attention[-1].clamp(min=0).mean(1)))
@@ -170,7 +170,7 @@ def transformer_attribution_released(
 
 def attributed_released(trace: Trace, preset: str, start_layer: int) -> Scores:
     """Transformer attribution as released."""
-    flow = replace(released_flow(trace), preset=preset)
+    flow = released_flow(trace, preset)
 
     def score(t: Trace) -> Scores:
         layers = weighted(t, t.relevance(flow).attention, start_layer)
@@ -234,10 +234,10 @@ def masked_released(trace: Trace, mask: HeadMask, preset: str, start_layer: int)
     """Mask-LRP as released with one mask."""
     if trace.goal.kind == "token":
         return attributed_released(trace, preset, start_layer)
-    flow = released_flow(trace, gate=plain_gate(mask))
+    flow = replace(released_flow(trace, preset), gate=plain_gate(mask), keeps_ungated=True)
 
     def score(t: Trace) -> Scores:
-        relevance = [2 * r for r in t.relevance(replace(flow, preset=preset)).ungated]
+        relevance = [2 * r for r in t.relevance(flow).ungated]
         return without_own(t, t.read(rolled(weighted(t, relevance, start_layer))))
 
     return term_by_term(trace, score)
@@ -303,11 +303,15 @@ def random_mask_lrp(
     draws: int = 1,
 ) -> Scores:
     """Mask-LRP with as many heads chosen at random; the mean of several draws if asked for."""
+    masks = drawn(fitting(mask, trace), seed, draws)
+    return torch.stack([masked(trace, m, preset, start_layer) for m in masks]).mean(0)
+
+
+def drawn(mask: HeadMask, seed: int, draws: int) -> list[HeadMask]:
+    """Random masks of the same rate, from neighbouring seeds."""
     if draws < 1:
         raise InvalidOption(f"draws={draws} is not possible. Use 1 or more.")
-    given = fitting(mask, trace)
-    found = [masked(trace, given.random_like(seed + n), preset, start_layer) for n in range(draws)]
-    return torch.stack(found).mean(0)
+    return [mask.random_like(seed + n) for n in range(draws)]
 
 
 @METHODS.released("random_mask_lrp")
@@ -321,6 +325,5 @@ def random_mask_lrp_released(
     draws: int = 1,
 ) -> Scores:
     """As mask_lrp; the released code also draws more heads than the mask has, which is not repeated."""
-    given = fitting(mask, trace)
-    masks = [given.random_like(seed + n) for n in range(draws)]
+    masks = drawn(fitting(mask, trace), seed, draws)
     return torch.stack([masked_released(trace, m, preset, start_layer) for m in masks]).mean(0)

@@ -30,12 +30,14 @@ Gate = Callable[[Tensor, int], Tensor]
 class Sweep:
     """One backward sweep of relevance: its rules and, if there is one, the gate before the heads.
 
-    ungated: the relevance of each layer's attention as it would be without the gate of that layer.
+    ungated: the relevance of each layer's attention as it would be without the gate of that layer, if
+    it is kept.
     """
 
     preset: str
     rules: Mapping[str, Rule]
     gate: Gate | None = None
+    keeps_ungated: bool = False
     ungated: dict[int, Tensor] = field(default_factory=dict)
 
     def shares(
@@ -50,9 +52,10 @@ class Sweep:
                 "such as gae or attcat, explain this network."
             )
         if op.kind == "attend" and self.gate is not None:
-            whole, _ = rule(op, inputs, result, relevance)
-            assert whole is not None
-            self.ungated[op.layer] = by_head(whole, op.rows)
+            if self.keeps_ungated:
+                whole, _ = rule(op, inputs, result, relevance)
+                assert whole is not None
+                self.ungated[op.layer] = by_head(whole, op.rows)
             relevance = self.gate(by_head(relevance, op.rows), op.layer).reshape(relevance.shape)
         return rule(op, inputs, result, relevance)
 
@@ -244,17 +247,19 @@ def read_layer_norm(
     eps: float = 1e-5,
 ) -> Any:
     """With its spread held constant, a layer norm is a linear map: γ (x − mean) / σ + β."""
-    spread = (input.detach().var(-1, correction=0, keepdim=True) + eps).sqrt()
-    gain = (torch.ones_like(input[..., :1]) if weight is None else weight) / spread
+    assert len(normalized_shape) == 1, "a norm over several axes"
+
+    def spread() -> Tensor:
+        return (input.detach().var(-1, correction=0, keepdim=True) + eps).sqrt()
 
     def forward(x: Tensor, gain: Tensor) -> Tensor:
-        return (x - x.mean(-1, keepdim=True)) * gain
+        return (x - x.mean(-1, keepdim=True)) * gain / spread()
 
     def back(share: Tensor, gain: Tensor) -> Tensor:
-        scaled = share * gain
+        scaled = share * gain / spread()
         return scaled - scaled.mean(-1, keepdim=True)
 
-    assert len(normalized_shape) == 1, "a norm over several axes"
+    gain = torch.ones_like(input[..., :1]) if weight is None else weight
     return Operation("layer_norm", rows, map=LinearMap(gain, bias, forward, back)), (input,)
 
 

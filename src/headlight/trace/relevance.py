@@ -38,6 +38,7 @@ class Flow:
 
     seed: each explained logit starts with 1, or with its own value. gate: see `intercept.Gate`; layers
     that it closes altogether are named in `closed`, and their relevance goes on through the residual.
+    keeps_ungated: also keep the relevance of each layer's attention before its gate.
     is_smeared: the relevance of the last block's output is first spread over all tokens, as released
     code does for answers.
     """
@@ -46,6 +47,7 @@ class Flow:
     seed: Literal["one", "logit"] = "one"
     gate: Gate | None = None
     closed: frozenset[int] = frozenset()
+    keeps_ungated: bool = False
     is_smeared: bool = False
 
 
@@ -66,7 +68,7 @@ def send_relevance(
         seed = goal.seed(logits, sign, flow.seed)
         if sign < 0 and not bool(seed.any()):
             continue
-        sweep = Sweep(flow.preset, preset_rules(flow.preset), flow.gate)
+        sweep = Sweep(flow.preset, preset_rules(flow.preset), flow.gate, flow.keeps_ungated)
         with recorder.board.sweeping(sweep), conserving(hidden, flow.closed) as sums:
             found = swept(logits, seed, captured, hidden[-1] if flow.is_smeared else None, inputs)
         for number, tensor in enumerate(captured):
