@@ -58,7 +58,7 @@ def test_masks_are_saved_whole_and_read_back(tmp_path: Path) -> None:
     assert dict(again.facts) == dict(MASK.facts)
     assert [p.name for p in tmp_path.iterdir()] == ["mask.safetensors"]
     save_file({"a": torch.ones(2, 2)}, path)
-    with pytest.raises(InvalidInput, match="is not a head mask"):
+    with pytest.raises(InvalidInput, match="holds no head mask"):
         HeadMask.load(path)
     path.write_bytes(b"nonsense")
     with pytest.raises(InvalidInput, match="no head mask can be read"):

@@ -1,5 +1,6 @@
 """Texts or pairs with one label, or with the probabilities that a teacher gives."""
 
+import json
 from pathlib import Path
 
 import torch
@@ -20,6 +21,14 @@ from headlight.models.quiet import quiet
 
 Targets = dict[str, list[float]]
 """The probabilities of a teacher, by text."""
+WARMTH = 3.0
+"""The temperature at which a teacher is listened to."""
+
+
+def read_targets(path: Path) -> Targets:
+    """What a teacher said (see teacher.py)."""
+    records = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return {record["text"]: record["said"] for record in records}
 
 
 def fresh(recipe: Recipe, folder: Path) -> PreTrainedModel:
@@ -57,7 +66,7 @@ def read(
 def encoded(
     found: list[Example], recipe: Recipe, tokenizer: PreTrainedTokenizerBase, targets: Targets
 ) -> list[Row]:
-    """Rows whose goal is the label, mixed with the probabilities of the teacher where it gave some."""
+    """Rows whose goal is the label and what the teacher said, where it said something."""
     pairs = [e.pair for e in found] if found[0].pair is not None else None
     tokens = tokenizer([e.text for e in found], pairs, truncation=True, max_length=recipe.longest)
     ids = tokens["input_ids"]
@@ -67,18 +76,21 @@ def encoded(
 
 
 def goal(example: Example, recipe: Recipe, teacher: list[float] | None) -> tuple[float, ...]:
-    """The probabilities to be learned for one example."""
+    """How much of the loss goes to each label, then to each probability of the warmed teacher."""
     label = [float(k == example.label) for k in range(len(recipe.labels))]
     if teacher is None:
-        return tuple(label)
+        return (*label, *(0.0 for _ in label))
+    warm = (torch.tensor(teacher).log() / WARMTH).softmax(-1)
     trust = 1.0 if example.label < 0 else recipe.trust
-    return tuple(trust * p + (1 - trust) * q for p, q in zip(teacher, label, strict=True))
+    return (*((1 - trust) * share for share in label), *(trust * warm).tolist())
 
 
 def loss(network: PreTrainedModel, rows: list[Row]) -> Tensor:
-    """Cross entropy to the goals."""
+    """Cross entropy to the labels and, at its temperature, to the teacher (Hinton et al. 2015)."""
     inputs, goals = tensors(rows)
-    return cross_entropy(network(**inputs).logits, goals)
+    labels, taught = goals.chunk(2, dim=-1)
+    logits = network(**inputs).logits
+    return cross_entropy(logits, labels) + WARMTH**2 * cross_entropy(logits / WARMTH, taught)
 
 
 @torch.inference_mode()
@@ -87,5 +99,7 @@ def score(network: PreTrainedModel, rows: list[Row]) -> dict[str, object]:
     right = 0
     for chosen in batches(rows, 64, None):
         inputs, goals = tensors(chosen)
-        right += int((network(**inputs).logits.argmax(-1) == goals.argmax(-1)).sum())
+        right += int(
+            (network(**inputs).logits.argmax(-1) == goals.chunk(2, dim=-1)[0].argmax(-1)).sum()
+        )
     return share(right, len(rows))

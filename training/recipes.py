@@ -32,7 +32,7 @@ class Recipe:
 class Teacher:
     """A larger network that is fine-tuned first: on `rows` texts of at least `words` words.
 
-    It then speaks about all such texts and about `sentences` of the unlabelled source.
+    It then speaks about all texts and about `sentences` of the unlabelled source.
     """
 
     recipe: Recipe
@@ -43,7 +43,14 @@ class Teacher:
 
 
 SENTIMENT = Recipe(
-    ("negative", "positive"), (("sst2", "train"),), ("sst2", "dev"), epochs=2.0, trust=0.7
+    ("negative", "positive"),
+    (("sst2", "train"),),
+    ("sst2", "dev"),
+    epochs=2.0,
+    rate=1e-4,
+    decay=0.0,
+    frozen=(),
+    trust=0.7,
 )
 RECIPES = {
     "sentiment": SENTIMENT,
@@ -102,6 +109,6 @@ TEACHERS = {
         rows=10_000,
         words=8,
         unlabelled=("imdb", "train"),
-        sentences=10_000,
+        sentences=26_000,
     )
 }

@@ -12,7 +12,7 @@ from torch import Tensor
 class Row:
     """Token ids and types of one example, and what the network should say about it.
 
-    goal: probabilities of the labels, the first and last token of an answer, or nothing.
+    goal: see `classify.goal`; the first and last token of an answer; or nothing.
     """
 
     ids: list[int]

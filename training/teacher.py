@@ -44,12 +44,13 @@ def main() -> None:
     network = run.network.eval()
     shown = classify.encoded(held_out, teacher.recipe, tokenizer, {})
     log(json.dumps(classify.score(network, shown)))
-    texts += read_unlabelled(teacher.unlabelled, options.data, teacher.sentences)
-    texts.sort(key=lambda e: (len(e.text), e.text))
     path = options.out / "targets.jsonl"
-    done = len(path.read_text(encoding="utf-8").splitlines()) if path.exists() else 0
+    said_before = classify.read_targets(path) if path.exists() else {}
+    texts = found + read_unlabelled(teacher.unlabelled, options.data, teacher.sentences)
+    texts = [e for e in texts if e.text not in said_before]
+    texts.sort(key=lambda e: (len(e.text), e.text))
     with path.open("a", encoding="utf-8", buffering=1) as file:
-        for start in range(done, len(texts), SAID_AT_ONCE):
+        for start in range(0, len(texts), SAID_AT_ONCE):
             part = texts[start : start + SAID_AT_ONCE]
             inputs, _ = tensors(classify.encoded(part, teacher.recipe, tokenizer, {}))
             with torch.inference_mode():

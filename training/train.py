@@ -2,8 +2,8 @@
 
     python training/train.py sentiment --data FOLDER --out runs/sentiment
 
-All encoder weights but the embedding tables are trained; the difference to the base is then cut down to an
-adapter. What is reported is the base merged with the adapter read back from the disk.
+All weights but those the recipe leaves frozen are trained; the difference to the base is then cut down
+to an adapter. What is reported is the base merged with the adapter read back from the disk.
 """
 
 import argparse
@@ -27,14 +27,6 @@ from headlight.models.adapter import merge_adapter
 from headlight.models.bases import MINILM, base_folder
 
 TASKS = {"classify": classify, "answer": answer, "fill": fill}
-
-
-def read_targets(path: Path | None) -> classify.Targets:
-    """What a teacher said (see teacher.py)."""
-    if path is None:
-        return {}
-    records = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    return {record["text"]: record["said"] for record in records}
 
 
 def write_adapter(
@@ -66,7 +58,8 @@ def main() -> None:
     task, log, folder = TASKS[recipe.task], Log(options.out), base_folder(MINILM)
     log(f"{options.name} seed {options.seed}")
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    rows, held_out = task.read(recipe, options.data, tokenizer, read_targets(options.targets))
+    targets = classify.read_targets(options.targets) if options.targets else {}
+    rows, held_out = task.read(recipe, options.data, tokenizer, targets)
     torch.manual_seed(options.seed)
     network = task.fresh(recipe, folder)
     base = {n: p.detach().clone() for n, p in network.named_parameters()}

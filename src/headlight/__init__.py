@@ -74,8 +74,8 @@ HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name == "heads":
-        return import_module("headlight.heads")
+    if name in ("heads", "plot"):
+        return import_module(f"headlight.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'headlight' has no attribute '{name}'")
     return getattr(import_module(f"headlight.{HOMES.get(name, 'errors')}"), name)

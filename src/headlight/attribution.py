@@ -1,7 +1,6 @@
 """`Attribution`: the answer, one score for each token, frozen; operations return a new one."""
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.errors import InvalidInput, InvalidOption, missing_extra
+from headlight.storage import write_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -295,14 +295,3 @@ def grouped(word_ids: tuple[int | None, ...]) -> list[list[int]]:
 def frozen(value: Any) -> Any:
     """Lists from JSON as tuples, at every depth."""
     return tuple(map(frozen, value)) if isinstance(value, list) else value
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file under a temporary name and rename it, so that a half-written one is never seen."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise InvalidInput(f"'{path}' cannot be written: {error.strerror}.") from error

@@ -1,6 +1,5 @@
 """`HeadMask`: which attention heads relevance may enter, in named parts."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,13 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 
 from headlight.errors import InvalidInput, InvalidOption, unknown_name
 from headlight.shapes import Heads
+from headlight.storage import read_tensors, write_tensors
 
-FORMAT = "headlight head mask 1"
+KIND = "head mask"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +75,23 @@ class HeadMask:
             raise unknown_name("part of the head mask", name, self.parts)
         return replace(self, parts={name: self.parts[name]})
 
+    def kind(self, layer: int, head: int) -> str | None:
+        """What a head is kept as: 'syntactic', 'positional', 'both', 'kept' by a part of another name."""
+        parts = [name for name, heads in self.parts.items() if heads[layer, head]]
+        named = [name for name in parts if name in ("syntactic", "positional")]
+        if len(named) == 2:
+            return "both"
+        return named[0] if named else "kept" if parts else None
+
+    @property
+    def roles(self) -> dict[tuple[int, int], tuple[str, ...]]:
+        """What each head was found to do: relations it follows, relative positions it looks at."""
+        found: dict[tuple[int, int], tuple[str, ...]] = {}
+        for role, places in self.facts.get("roles", {}).items():
+            for layer, head in places:
+                found[layer, head] = (*found.get((layer, head), ()), role)
+        return found
+
     def overlap(self, other: "HeadMask") -> float:
         """Jaccard overlap of two masks; 1 for two empty ones."""
         either = int((self.heads | self.like(other).heads).sum())
@@ -128,23 +143,11 @@ class HeadMask:
 
     def save(self, path: str | Path) -> None:
         """Write the mask and its facts as safetensors, whole or not at all."""
-        target = Path(path)
-        unfinished = target.with_name(f"{target.name}.part")
-        facts = {"format": FORMAT, "facts": json.dumps(dict(self.facts), sort_keys=True)}
-        save_file(
-            {name: part.to(torch.uint8) for name, part in self.parts.items()}, unfinished, facts
-        )
-        unfinished.replace(target)
+        parts = {name: part.to(torch.uint8) for name, part in self.parts.items()}
+        write_tensors(path, parts, KIND, self.facts)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a mask that was saved."""
-        try:
-            with safe_open(path, "pt") as file:
-                facts = file.metadata() or {}
-                parts = {name: file.get_tensor(name).bool() for name in file.keys()}  # noqa: SIM118
-        except (OSError, SafetensorError) as error:
-            raise InvalidInput(f"no head mask can be read from '{path}': {error}.") from error
-        if facts.get("format") != FORMAT:
-            raise InvalidInput(f"'{path}' is not a head mask: it does not say '{FORMAT}'.")
-        return cls(parts, json.loads(facts["facts"]))
+        parts, facts = read_tensors(path, KIND)
+        return cls({name: part.bool() for name, part in parts.items()}, facts)

@@ -10,7 +10,7 @@ import torch
 
 import headlight
 from headlight import HeadMask, InvalidInput, InvalidOption, Model
-from headlight.heads import HeadStatistics, Parse, learn, learning, threshold_sweep
+from headlight.heads import HeadStatistics, Parse, learn, learning
 from headlight.heads.corpus import made_up_corpus
 from headlight.heads.masks import chosen_mask, own_mask
 from headlight.heads.statistics import FARTHEST, RELATIONS
@@ -112,14 +112,30 @@ def test_statistics_are_saved_and_selected_from_again(sentiment: Model, tmp_path
         HeadStatistics.load(tmp_path / "s.safetensors")
 
 
-def test_higher_thresholds_never_select_more(sentiment: Model) -> None:
-    found = threshold_sweep(learn(sentiment, PARSES), syntactic=(0.0, 0.2), positional=(0.5, 0.9))
-    low, more_positional, more_syntactic, high = (each.mask.heads for each in found)
-    assert bool((low | ~more_positional).all())
-    assert bool((low | ~more_syntactic).all())
-    assert bool((more_positional | ~high).all())
-    with pytest.raises(InvalidOption, match="at least one threshold"):
-        threshold_sweep(learn(sentiment, PARSES), syntactic=())
+def test_pairs_are_counted_text_by_text(sentiment: Model) -> None:
+    """Relations are those of both texts; the model reads the pair, so what attends to what may differ."""
+    pairs = list(zip(PARSES[:6], PARSES[6:], strict=True))
+    found, single = learn(sentiment, pairs), learn(sentiment, PARSES)
+    assert dict(zip(found.relations, found.pairs.tolist(), strict=True)) == dict(
+        zip(single.relations, single.pairs.tolist(), strict=True)
+    )
+    assert found.tokens == single.tokens
+    assert found.facts["texts"] == 6
+    texts = [(one.text, other.text) for one, other in pairs]
+    assert learn(sentiment, texts, parser=Slow()).to_head.sum() == found.to_head.sum()
+    for odd in ([("a b", 3)], ["a b", PARSES[0]], [("a", "b", "c")]):
+        with pytest.raises(InvalidInput, match="all of one kind"):
+            learn(sentiment, odd)
+
+
+def test_the_second_text_of_a_pair_is_matched_to_its_own_tokens(
+    sentiment: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "attention_of", known)
+    parses = [parse for parse in made_up_corpus(400) if "sold" in parse.words][:8]
+    others = [parse for parse in made_up_corpus(40) if "sold" not in parse.words][:8]
+    found = learn(sentiment, list(zip(others, parses, strict=True)))
+    assert float(found.frequency("nsubj")[0, 2]) == 0.5
 
 
 def test_texts_are_parsed_and_spacy_names_understood(sentiment: Model) -> None:
@@ -141,11 +157,12 @@ class Slow:
     breaks: bool = False
 
     def parse(self, texts: Iterable[str]) -> Iterator[Parse]:
-        for number, _ in enumerate(texts):
+        known = {parse.text: parse for parse in PARSES}
+        for number, text in enumerate(texts):
             self.asked += 1
             if self.breaks and number == 3:
                 raise KeyboardInterrupt
-            yield PARSES[number]
+            yield known[text]
 
 
 def test_parses_are_remembered_whole_or_not_at_all(

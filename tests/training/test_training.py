@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -78,7 +79,9 @@ def test_recipes_name_known_data_and_fit_the_catalogue() -> None:
 
 
 def rows(count: int) -> list[Row]:
-    return [Row([101, 2000 + n, 102], [0, 0, 0], (n % 2.0, 1 - n % 2.0)) for n in range(count)]
+    return [
+        Row([101, 2000 + n, 102], [0, 0, 0], (n % 2.0, 1 - n % 2.0, 0.0, 0.0)) for n in range(count)
+    ]
 
 
 def run(out: Path) -> Run:
@@ -114,9 +117,26 @@ def test_embeddings_stay_as_they_are(tmp_path: Path) -> None:
 
 def test_a_teacher_is_mixed_with_the_label_and_alone_without_one() -> None:
     recipe = Recipe(("no", "yes"), (), ("sst2", "dev"), trust=0.75)
-    assert classify.goal(Example("x", None, 1), recipe, None) == (0.0, 1.0)
-    assert classify.goal(Example("x", None, 1), recipe, [0.4, 0.6]) == pytest.approx((0.3, 0.7))
-    assert classify.goal(Example("x", None, -1), recipe, [0.4, 0.6]) == (0.4, 0.6)
+    said = [1 / 9, 8 / 9]
+    warm = (1 / 3, 2 / 3)
+    assert classify.goal(Example("x", None, 1), recipe, None) == (0, 1, 0, 0)
+    both = classify.goal(Example("x", None, 1), recipe, said)
+    assert both == pytest.approx((0, 0.25, 0.75 * warm[0], 0.75 * warm[1]))
+    assert classify.goal(Example("x", None, -1), recipe, said) == pytest.approx((0, 0, *warm))
+
+
+def test_the_loss_of_a_teacher_is_least_at_its_own_probabilities() -> None:
+    """At the teacher's logits the gradient of the warmed part vanishes."""
+    logits = torch.tensor([[0.0, 8.0]]).log_softmax(-1).requires_grad_()
+    recipe = Recipe(("no", "yes"), (), ("sst2", "dev"))
+    said = logits.detach().exp()[0].tolist()
+    row = Row([101, 102], [0, 0], classify.goal(Example("x", None, -1), recipe, said))
+
+    def network(**_: object) -> SimpleNamespace:
+        return SimpleNamespace(logits=logits)
+
+    classify.loss(network, [row]).backward()
+    assert float(logits.grad.abs().max()) < 1e-4
 
 
 def test_masked_verbs_have_the_number_of_their_form(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import Progress
 from torch import Tensor
 
-from headlight.batch import Row, encode, shortened
+from headlight.batch import Row, Text, encode, shortened
 from headlight.errors import InvalidInput
 from headlight.heads.memory import remembered
 from headlight.heads.parsers import OWN, Parse, Parser, load_parser, read_conllu
@@ -24,13 +24,16 @@ from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model
 from headlight.trace.attend import attention_of
 
+Parses = tuple[Parse, ...]
+"""The parses of one input: of its text, or of both texts of a pair."""
+Corpus = Iterable[Text] | Iterable[Parse] | Iterable[Parses] | str | Path
 SAME_RELATION = {"dobj": "obj", "ROOT": "root"}
 """Names of spaCy's own pipelines, as Universal Dependencies calls them."""
 
 
 def learn(
     model: Model,
-    corpus: Iterable[str] | Iterable[Parse] | str | Path,
+    corpus: Corpus,
     *,
     parser: Parser | str = OWN,
     limit: int | None = None,
@@ -40,8 +43,8 @@ def learn(
 ) -> HeadStatistics:
     """Count what every head of the model does on a corpus; `.mask()` then selects heads.
 
-    corpus: texts, parses, or the path of a CoNLL-U file with gold parses. parser: one of yours, the
-    name of a spaCy pipeline, or the one that comes with headlight.
+    corpus: texts or pairs of texts, their parses, or the path of a CoNLL-U file with gold parses. parser:
+    one of yours, the name of a spaCy pipeline, or the one that comes with headlight.
     """
     if model.tokenizer is None:
         raise InvalidInput(
@@ -70,8 +73,8 @@ def learn(
 
 
 def parsed(
-    corpus: Iterable[str] | Iterable[Parse] | str | Path, parser: Parser | str, limit: int | None
-) -> tuple[Iterator[Parse], str, str]:
+    corpus: Corpus, parser: Parser | str, limit: int | None
+) -> tuple[Iterator[Parses], str, str]:
     """The parses of a corpus, who made them, and what the corpus is called."""
     if isinstance(corpus, str | Path):
         path = Path(corpus)
@@ -80,20 +83,35 @@ def parsed(
                 f"corpus '{corpus}' is not a CoNLL-U file. Give texts as a list of strings; "
                 "`headlight heads learn --data` reads them from other files."
             )
-        return islice(read_conllu(path), limit), "gold", path.name
-    first = next(iter(items := list(corpus)), None)
-    if isinstance(first, Parse):
-        return iter(items[:limit]), "given", "given parses"  # type: ignore[arg-type]
+        return ((parse,) for parse in islice(read_conllu(path), limit)), "gold", path.name
+    items = [item if isinstance(item, tuple | list) else (item,) for item in corpus]
+    kinds = {type(part) for item in items for part in item}
+    if kinds == {Parse}:
+        return (tuple(item) for item in items[:limit]), "given", "given parses"  # type: ignore[arg-type]
+    if kinds - {str} or any(len(item) > 2 for item in items):
+        raise InvalidInput(
+            "a corpus is made of texts, of pairs of texts, or of parses, all of one kind; this one has "
+            f"{', '.join(sorted(kind.__name__ for kind in kinds))} in groups of up to "
+            f"{max(len(item) for item in items)}."
+        )
     chosen = load_parser(parser) if isinstance(parser, str) else parser
-    texts = [text for text in items if isinstance(text, str) and text.strip()][:limit]
-    return remembered(chosen, texts), chosen.name, "given texts"
+    kept = [item for item in items if any(str(text).strip() for text in item)][:limit]
+    parses = remembered(chosen, [str(text) for item in kept for text in item])
+    return regrouped(parses, [len(item) for item in kept]), chosen.name, "given texts"
 
 
-def grouped(parses: Iterable[Parse], size: int) -> Iterator[list[Parse]]:
-    """Parses in groups of like length, from pools of twenty."""
-    parses = iter(parses)
-    while pool := list(islice(parses, 20 * size)):
-        pool.sort(key=lambda parse: len(parse.text))
+def regrouped(parses: Iterator[Parse], sizes: Iterable[int]) -> Iterator[Parses]:
+    """Parses in groups of these sizes, read to their end so that they are remembered."""
+    for size in sizes:
+        yield tuple(islice(parses, size))
+    assert next(parses, None) is None
+
+
+def grouped(inputs: Iterable[Parses], size: int) -> Iterator[list[Parses]]:
+    """Inputs in groups of like length, from pools of twenty."""
+    inputs = iter(inputs)
+    while pool := list(islice(inputs, 20 * size)):
+        pool.sort(key=lambda parses: sum(len(parse.text) for parse in parses))
         for start in range(0, len(pool), size):
             yield pool[start : start + size]
 
@@ -114,20 +132,25 @@ class Counts:
     tokens: int = 0
     texts: int = 0
 
-    def add(self, model: Model, parses: Sequence[Parse]) -> None:
-        """Count a group of parses."""
+    def add(self, model: Model, inputs: Sequence[Parses]) -> None:
+        """Count a group of inputs."""
         assert model.tokenizer is not None
-        kept = [parse for parse in parses if parse.text.strip()]
+        kept = [parses for parses in inputs if any(parse.text.strip() for parse in parses)]
         if not kept:
             return
-        rows = encode([parse.text for parse in kept], model.tokenizer)
+        texts: list[Text] = [
+            (parses[0].text, parses[1].text) if len(parses) == 2 else parses[0].text
+            for parses in kept
+        ]
+        rows = encode(texts, model.tokenizer)
         if model.token_limit is not None:
             rows = [shortened(row, model.token_limit, keep_first_text=False) for row in rows]
         maps = attention_of(model, rows)
         best = torch.stack([strongest(layer, rows) for layer in maps], 1)
         self.count_offsets(best, rows)
-        for number, (parse, row) in enumerate(zip(kept, rows, strict=True)):
-            self.count_relations(best[number], parse, row)
+        for number, (parses, row) in enumerate(zip(kept, rows, strict=True)):
+            for segment, parse in enumerate(parses):
+                self.count_relations(best[number], parse, row, segment)
         self.texts += len(kept)
 
     def count_offsets(self, best: Tensor, rows: Sequence[Row]) -> None:
@@ -142,9 +165,9 @@ class Counts:
         self.offsets += ones.scatter_add(-1, steps, counted).sum(0)
         self.tokens += int(plain.sum())
 
-    def count_relations(self, best: Tensor, parse: Parse, row: Row) -> None:
+    def count_relations(self, best: Tensor, parse: Parse, row: Row, segment: int) -> None:
         """Hits of every relation of one text, in both directions."""
-        word_of, first = aligned(parse, row)
+        word_of, first = aligned(parse, row, segment)
         for word, (head, label) in enumerate(zip(parse.heads, parse.relations, strict=True)):
             if head == word or word not in first or head not in first:
                 continue
@@ -198,13 +221,14 @@ def plain_places(row: Row, size: int) -> list[bool]:
     return [not special for special in row.is_special] + [False] * (size - len(row))
 
 
-def aligned(parse: Parse, row: Row) -> tuple[Tensor, dict[int, int]]:
+def aligned(parse: Parse, row: Row, segment: int) -> tuple[Tensor, dict[int, int]]:
     """The word of every token (−1: none), and the first token of every word, by places in the text."""
     assert row.offsets is not None
+    assert row.segments is not None
     word_of, word = [-1] * len(row), 0
     first: dict[int, int] = {}
     for token, (start, end) in enumerate(row.offsets):
-        if row.is_special[token] or start == end:
+        if row.segments[token] != segment or row.is_special[token] or start == end:
             continue
         while word < len(parse.words) and parse.places[word][1] <= start:
             word += 1

@@ -7,6 +7,7 @@ from headlight.errors import InvalidInput, InvalidOption
 from headlight.headmask import HeadMask
 from headlight.heads.corpus import made_up_corpus
 from headlight.heads.learning import learn
+from headlight.heads.statistics import HeadStatistics
 from headlight.models.converted import cache_folder
 from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model
@@ -39,6 +40,22 @@ def own_mask(model: Model) -> HeadMask:
             "sentences."
         )
     return fitting(model, HeadMask.load(path))
+
+
+def find_mask(source: str | Path, *, syntactic: float = 0.1, positional: float = 0.8) -> HeadMask:
+    """The mask of an embedded model, of a mask file, or of statistics, which are selected from first."""
+    own = MASKS / f"{source}.safetensors"
+    if own.exists():
+        return HeadMask.load(own)
+    if not Path(source).is_file():
+        known = ", ".join(sorted(path.stem for path in MASKS.glob("*.safetensors")))
+        raise InvalidInput(
+            f"there is no file '{source}', nor an embedded model of that name with a mask ({known})."
+        )
+    try:
+        return HeadMask.load(source)
+    except InvalidInput:
+        return HeadStatistics.load(source).mask(syntactic=syntactic, positional=positional)
 
 
 def learned_mask(model: Model) -> HeadMask:

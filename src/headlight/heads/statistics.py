@@ -1,20 +1,20 @@
 """`HeadStatistics`: what every attention head does on a corpus, counted once and selected from at will."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from headlight.errors import InvalidInput, InvalidOption, unknown_name
 from headlight.headmask import HeadMask
+from headlight.shapes import Heads
+from headlight.storage import read_tensors, write_tensors
 
-FORMAT = "headlight head statistics 1"
+KIND = "head statistics"
+COUNTED = ("pairs", "to_head", "from_head", "distances", "offsets")
 FARTHEST = 64
 """Relative positions farther than this are counted together."""
 RELATIONS = ("nsubj", "obj", "amod", "advmod")
@@ -94,15 +94,18 @@ class HeadStatistics:
                 f"the corpus has none of the relations {', '.join(relations)}; it has "
                 f"{', '.join(self.relations[:12]) or 'none at all'}. Is the parser for its language?"
             )
-        found = torch.zeros(self.shape, dtype=torch.bool)
+        follows: dict[str, Heads] = {}
         for relation in chosen:
             limit = float(self.distance_shares(relation).max()) + syntactic
-            found |= self.frequency(relation) > limit
+            follows[relation] = self.frequency(relation) > limit
             if reverse:
-                found |= self.frequency(relation, reverse=True) > limit
-        shares = self.offset_shares[:, :, 1:-1].clone()
+                follows[relation] |= self.frequency(relation, reverse=True) > limit
+        is_at = self.offset_shares > positional
+        is_at[:, :, [0, -1]] = False
         if not counts_self:
-            shares[:, :, FARTHEST - 1] = 0
+            is_at[:, :, FARTHEST] = False
+        offsets = is_at.any(0).any(0).nonzero()[:, 0].tolist()
+        roles = {**follows, **{f"{d - FARTHEST:+d}": is_at[:, :, d] for d in offsets}}
         settings = {
             "syntactic": syntactic,
             "positional": positional,
@@ -110,40 +113,55 @@ class HeadStatistics:
             "counts_self": counts_self,
             "reverse": reverse,
         }
-        parts = {"syntactic": found, "positional": (shares > positional).any(-1)}
-        return HeadMask(parts, {**self.facts, "thresholds": settings})
+        parts = {
+            "syntactic": torch.stack(list(follows.values())).any(0),
+            "positional": is_at.any(-1),
+        }
+        places = {role: heads.nonzero().tolist() for role, heads in roles.items()}
+        return HeadMask(parts, {**self.facts, "thresholds": settings, "roles": places})
+
+    # ------------------------------------------------------------------------------- adding
+
+    def __add__(self, other: "HeadStatistics") -> "HeadStatistics":
+        """The counts of both corpora; they must be of one model."""
+        for fact in ("model", "fingerprint"):
+            if self.facts.get(fact) != other.facts.get(fact):
+                raise InvalidInput(
+                    f"counts of different models cannot be added: {fact} {self.facts.get(fact)} and "
+                    f"{other.facts.get(fact)}."
+                )
+        names = list(dict.fromkeys([*self.relations, *other.relations]))
+
+        def together(field_name: str) -> Tensor:
+            mine: Tensor = getattr(self, field_name)
+            theirs: Tensor = getattr(other, field_name)
+            found = mine.new_zeros(len(names), *mine.shape[1:])
+            for counts, relations in ((mine, self.relations), (theirs, other.relations)):
+                found[[names.index(relation) for relation in relations]] += counts
+            return found
+
+        facts = {**self.facts, "tokens": self.tokens + other.tokens}
+        facts["texts"] = self.facts.get("texts", 0) + other.facts.get("texts", 0)
+        if self.facts.get("corpus") != other.facts.get("corpus"):
+            facts["corpus"] = f"{self.facts.get('corpus')} + {other.facts.get('corpus')}"
+        return HeadStatistics(
+            relations=tuple(names),
+            **{name: together(name) for name in COUNTED[:-1]},
+            offsets=self.offsets + other.offsets,
+            tokens=self.tokens + other.tokens,
+            facts=facts,
+        )
 
     # ------------------------------------------------------------------------------ storing
 
     def save(self, path: str | Path) -> None:
         """Write the counts as safetensors, whole or not at all."""
-        target = Path(path)
-        unfinished = target.with_name(f"{target.name}.part")
-        counts = {
-            name: getattr(self, name).contiguous()
-            for name in ("pairs", "to_head", "from_head", "distances", "offsets")
-        }
         about = {"relations": self.relations, "tokens": self.tokens, "facts": dict(self.facts)}
-        save_file(counts, unfinished, {"format": FORMAT, "about": json.dumps(about)})
-        unfinished.replace(target)
+        write_tensors(path, {name: getattr(self, name) for name in COUNTED}, KIND, about)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read counts that were saved."""
-        try:
-            with safe_open(path, "pt") as file:
-                facts = file.metadata() or {}
-                counts = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except (OSError, SafetensorError) as error:
-            raise InvalidInput(f"no head statistics can be read from '{path}': {error}.") from error
-        if facts.get("format") != FORMAT:
-            raise InvalidInput(
-                f"'{path}' does not hold head statistics: it does not say '{FORMAT}'."
-            )
-        about = json.loads(facts["about"])
-        return cls(
-            relations=tuple(about["relations"]),
-            tokens=about["tokens"],
-            facts=about["facts"],
-            **counts,
-        )
+        counts, about = read_tensors(path, KIND)
+        relations = tuple(about["relations"])
+        return cls(relations=relations, tokens=about["tokens"], facts=about["facts"], **counts)

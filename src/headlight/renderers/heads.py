@@ -1,4 +1,7 @@
-"""Head masks for people: a map of layers and heads."""
+"""Head masks for people: a map of layers and heads, and what the heads do."""
+
+from collections.abc import Sequence
+from math import ceil
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
@@ -7,29 +10,19 @@ from rich.text import Text
 from headlight.headmask import HeadMask
 
 MARKS = {
-    (True, False): ("S", "bold cyan"),
-    (False, True): ("P", "bold magenta"),
-    (True, True): ("B", "bold yellow"),
-    (False, False): ("·", "dim"),
+    "syntactic": ("S", "bold cyan"),
+    "positional": ("P", "bold magenta"),
+    "both": ("B", "bold yellow"),
+    "kept": ("X", "bold green"),
+    None: ("·", "dim"),
 }
 
 
 class HeadMap:
-    """The map of the paper's Figure 5: S syntactic, P positional, B both; X heads of another mask."""
+    """The map of the paper's Figure 5: S syntactic, P positional, B both; X heads of another part."""
 
     def __init__(self, mask: HeadMask) -> None:
         self.mask = mask
-
-    def cell(self, layer: int, head: int) -> Text:
-        """The mark of one head."""
-        named = {"syntactic", "positional"} & set(self.mask.parts)
-        if not named:
-            return Text("X", "bold green") if self.mask.heads[layer, head] else Text("·", "dim")
-        is_in = [
-            name in named and bool(self.mask.parts[name][layer, head])
-            for name in ("syntactic", "positional")
-        ]
-        return Text(*MARKS[is_in[0], is_in[1]])
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         layers, heads = self.mask.heads.shape
@@ -38,6 +31,21 @@ class HeadMap:
         for head in range(heads):
             table.add_column(str(head), justify="center")
         for layer in reversed(range(layers)):
-            table.add_row(str(layer), *(self.cell(layer, head) for head in range(heads)))
+            marks = (MARKS[self.mask.kind(layer, head)] for head in range(heads))
+            table.add_row(str(layer), *(Text(*mark) for mark in marks))
         yield table
         yield Text(f"{self.mask} (S syntactic, P positional, B both)")
+        for role, places in self.mask.facts.get("roles", {}).items():
+            if places:
+                yield Text(f"{role}: {', '.join(f'{layer}.{head}' for layer, head in places)}")
+
+
+NEAR = 6
+"""Words to either side that a distribution shows."""
+LEVELS = " ▁▂▃▄▅▆▇█"
+
+
+def bars(shares: Sequence[float]) -> str:
+    """A distribution as a row of bars, the largest share full; anything above nothing is seen."""
+    top = max(shares) or 1.0
+    return "".join(LEVELS[ceil(share / top * (len(LEVELS) - 1))] for share in shares)

@@ -1,0 +1,209 @@
+"""Commands that explain: `explain`, `compare`, `conservation`."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from headlight.cli.options import (
+    DEFAULT_MODEL,
+    ContrastOption,
+    ModelOption,
+    PairOption,
+    SettingsOption,
+    TargetOption,
+    TextArgument,
+    VariantOption,
+    WordsOption,
+    given_texts,
+    load_model,
+    parsed_options,
+    parsed_target,
+)
+from headlight.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from headlight.attribution import Attribution
+
+app = typer.Typer()
+
+
+class Format(StrEnum):
+    """How attributions are written."""
+
+    terminal = "terminal"
+    html = "html"
+    json = "json"
+    latex = "latex"
+
+
+SUFFIXES = {".html": Format.html, ".json": Format.json, ".jsonl": Format.json, ".tex": Format.latex}
+
+
+@app.command(
+    epilog="Examples:\n\n"
+    'headlight explain "a charming and often affecting journey" --method attcat --words\n\n'
+    'headlight explain "Who wrote it?" --pair "It was written by Mary Shelley." --model my-qa-folder\n\n'
+    "headlight explain --input reviews.csv --column text --output reviews.jsonl\n\n"
+    'headlight explain "The keys to the cabinet" --model gpt2 --target are --contrast is'
+)
+def explain(
+    text: TextArgument = None,
+    pair: PairOption = None,
+    model: ModelOption = DEFAULT_MODEL,
+    method: Annotated[
+        list[str],
+        typer.Option(
+            "--method", "-a", help="A method; repeat for several (headlight methods lists them)."
+        ),
+    ] = ["attcat"],  # noqa: B006
+    target: TargetOption = None,
+    contrast: ContrastOption = None,
+    probability: Annotated[
+        bool, typer.Option("--probability", help="Explain the probability instead of the logit.")
+    ] = False,
+    words: WordsOption = False,
+    output_format: Annotated[
+        Format | None,
+        typer.Option("--format", "-f", help="Default: by the suffix of --output, else terminal."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write to this file instead of the terminal."),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--input",
+            "-i",
+            help="A csv, tsv, jsonl, parquet or txt file of texts, or - for standard input.",
+        ),
+    ] = None,
+    column: Annotated[str | None, typer.Option(help="The column of the texts in --input.")] = None,
+    pair_column: Annotated[
+        str | None, typer.Option(help="The column of the second texts in --input.")
+    ] = None,
+    variant: VariantOption = "paper",
+    batch_size: Annotated[int, typer.Option("--batch-size", "-b", help="Texts a pass.")] = 32,
+    stride: Annotated[
+        int | None, typer.Option(help="Explain long texts in windows that share this many tokens.")
+    ] = None,
+    generate: Annotated[
+        int | None,
+        typer.Option(help="Let a causal model write this many tokens, and explain each."),
+    ] = None,
+    option: SettingsOption = None,
+) -> None:
+    """Explain one text, a pair of texts, or a file of them."""
+    from headlight.explanation import explain as explain_texts
+    from headlight.explanation import explain_generation
+
+    texts = given_texts(text, pair, source, column, pair_column)
+    loaded = load_model(model)
+    if generate is not None:
+        if not isinstance(text, str) or len(method) != 1 or output is not None:
+            raise InvalidOption("--generate explains one text with one method, to the terminal.")
+        Console().print(
+            explain_generation(
+                loaded,
+                text,
+                method[0],
+                max_new_tokens=generate,
+                variant=variant,
+                **parsed_options(option),
+            )
+        )
+        return
+    answers = explain_texts(
+        loaded,
+        texts,
+        method,
+        parsed_target(target, contrast, probability),
+        variant=variant,
+        batch_size=batch_size,
+        stride=stride,
+        progress=len(texts) > 1 and sys.stderr.isatty(),
+        **parsed_options(option),
+    )
+    in_order = [a for row in zip(*answers.values(), strict=True) for a in row]
+    show([a.words() for a in in_order] if words else in_order, output_format, output)
+
+
+@app.command(
+    epilog="Example:\n\n"
+    'headlight compare "a charming and often affecting journey" --method attcat --method rollout'
+)
+def compare(
+    text: Annotated[str, typer.Argument(help="The text to explain.")],
+    pair: PairOption = None,
+    model: ModelOption = DEFAULT_MODEL,
+    method: Annotated[
+        list[str],
+        typer.Option("--method", "-a", help="Methods; the others are compared with the first."),
+    ] = ["attcat", "rollout", "gae", "input_x_gradient"],  # noqa: B006
+    target: TargetOption = None,
+    contrast: ContrastOption = None,
+    words: WordsOption = False,
+    variant: VariantOption = "paper",
+    option: SettingsOption = None,
+) -> None:
+    """Show methods side by side, then where the first gives more (green) or less (red) than the others."""
+    from headlight.explanation import explain as explain_texts
+    from headlight.renderers.terminal import comparison, differences
+
+    answers = explain_texts(
+        load_model(model),
+        given_texts(text, pair, None, None, None),
+        method,
+        parsed_target(target, contrast, False),
+        variant=variant,
+        **parsed_options(option),
+    )
+    found = [a.words() if words else a for (a,) in answers.values()]
+    console = Console()
+    console.print(comparison(found))
+    if len(found) > 1:
+        console.print(differences(found[0], found[1:]))
+
+
+@app.command()
+def conservation(
+    text: Annotated[str, typer.Argument(help="The text to explain.")],
+    pair: PairOption = None,
+    model: ModelOption = DEFAULT_MODEL,
+    target: TargetOption = None,
+    preset: Annotated[
+        str, typer.Option(help="Rules: chefer, chefer_released, attn_lrp or epsilon.")
+    ] = "chefer",
+) -> None:
+    """Show how much of the relevance is left at every block boundary."""
+    from headlight.ledger import conservation as left_over
+
+    given = (text, pair) if pair else text
+    sums = left_over(load_model(model), given, parsed_target(target, None, False), preset=preset)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("boundary")
+    table.add_column("relevance", justify="right")
+    for below, total in zip(reversed(range(len(sums))), sums, strict=True):
+        table.add_row(f"output of block {below - 1}" if below else "embeddings", f"{total:.4f}")
+    Console().print(table)
+
+
+def show(attributions: "list[Attribution]", chosen: Format | None, output: Path | None) -> None:
+    """Print attributions, or write them to a file, whole or not at all."""
+    from headlight.renderers import RENDERERS
+    from headlight.renderers.terminal import comparison
+    from headlight.storage import write_whole
+
+    kind = chosen or (SUFFIXES.get(output.suffix.lower()) if output else None) or Format.terminal
+    if output is not None:
+        write_whole(output, RENDERERS[kind].function(attributions))
+        print(f"wrote {output}", file=sys.stderr)
+    elif kind is Format.terminal:
+        Console().print(comparison(attributions))
+    else:
+        sys.stdout.write(RENDERERS[kind].function(attributions))

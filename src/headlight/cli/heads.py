@@ -1,0 +1,272 @@
+"""Commands about attention heads: `headlight heads …`."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from headlight.cli.options import DEFAULT_MODEL, ModelOption, load_model
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from headlight.batch import Text
+
+app = typer.Typer(
+    help="Learn and show which attention heads relevance may enter.", no_args_is_help=True
+)
+
+DataOption = Annotated[
+    str,
+    typer.Option("--data", "-d", help="Texts (csv, tsv, jsonl, parquet, txt) or CoNLL-U parses."),
+]
+ColumnOption = Annotated[
+    str | None, typer.Option("--column", help="The column of the texts in --data.")
+]
+PairColumnOption = Annotated[
+    str | None, typer.Option("--pair-column", help="The column of the second texts in --data.")
+]
+ParserOption = Annotated[
+    str,
+    typer.Option(
+        "--parser", help="A spaCy pipeline, by name or folder; the default comes with us."
+    ),
+]
+LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Read this many texts.")]
+SyntacticOption = Annotated[
+    float,
+    typer.Option("--syntactic", help="How far above the corpus's own regularity a head must be."),
+]
+PositionalOption = Annotated[
+    float,
+    typer.Option(
+        "--positional", help="The share of one relative position from which a head is positional."
+    ),
+]
+CountsArgument = Annotated[
+    Path, typer.Argument(help="Counts written by: heads learn --statistics.")
+]
+PictureOption = Annotated[
+    Path | None,
+    typer.Option("--picture", help="Draw it too: a .png, .svg or .pdf file."),
+]
+
+
+@app.command(
+    epilog="Examples:\n\n"
+    "headlight heads learn --data reviews.csv --column text --limit 2000 --output mask.safetensors\n\n"
+    "headlight heads learn --model my-folder --data en_ewt-ud-dev.conllu"
+)
+def learn(
+    data: DataOption,
+    model: ModelOption = DEFAULT_MODEL,
+    column: ColumnOption = None,
+    pair_column: PairColumnOption = None,
+    parser: ParserOption = "headlight",
+    limit: LimitOption = None,
+    syntactic: SyntacticOption = 0.1,
+    positional: PositionalOption = 0.8,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the mask to this file.")
+    ] = None,
+    statistics: Annotated[
+        Path | None,
+        typer.Option(help="Write the counts too, to select with other thresholds later."),
+    ] = None,
+    picture: PictureOption = None,
+) -> None:
+    """Count what every head does on a corpus, select heads, and show them."""
+    from headlight.heads import learn as learn_heads
+    from headlight.plot import head_map
+    from headlight.renderers.heads import HeadMap
+
+    found = learn_heads(
+        load_model(model),
+        corpus(data, column, pair_column),
+        parser=parser,
+        limit=limit,
+        name=Path(data).name,
+        progress=sys.stderr.isatty(),
+    )
+    if statistics is not None:
+        found.save(statistics)
+        print(f"wrote {statistics}", file=sys.stderr)
+    mask = found.mask(syntactic=syntactic, positional=positional)
+    if output is not None:
+        mask.save(output)
+        print(f"wrote {output}", file=sys.stderr)
+    Console().print(HeadMap(mask))
+    if picture is not None:
+        draw(head_map(mask), picture)
+
+
+@app.command("show")
+def show_heads(
+    source: Annotated[
+        str, typer.Argument(help="An embedded model, a mask file, or a statistics file.")
+    ] = DEFAULT_MODEL,
+    syntactic: SyntacticOption = 0.1,
+    positional: PositionalOption = 0.8,
+    picture: PictureOption = None,
+) -> None:
+    """Show a mask, what its heads do, and what it was learned from; statistics are selected from first."""
+    from headlight.heads import find_mask
+    from headlight.plot import head_map
+    from headlight.renderers.heads import HeadMap
+
+    mask = find_mask(source, syntactic=syntactic, positional=positional)
+    console = Console()
+    console.print(HeadMap(mask))
+    for name in ("model", "corpus", "parser", "texts", "tokens"):
+        if name in mask.facts:
+            console.print(f"{name}: {mask.facts[name]}", highlight=False)
+    if picture is not None:
+        draw(head_map(mask), picture)
+
+
+@app.command()
+def relations(statistics: CountsArgument, picture: PictureOption = None) -> None:
+    """Show where dependents stand from their heads in the corpus, and which head follows each relation best."""
+    from headlight.heads import HeadStatistics
+    from headlight.heads.statistics import FARTHEST
+    from headlight.plot import relative_positions
+    from headlight.renderers.heads import NEAR, bars
+
+    counts = HeadStatistics.load(statistics)
+    rows = []
+    for relation, pairs in zip(counts.relations, counts.pairs.tolist(), strict=True):
+        shares = counts.distance_shares(relation)
+        peak = int(shares.argmax()) - FARTHEST
+        best = counts.frequency(relation)
+        place = divmod(int(best.argmax()), best.shape[1])
+        near = shares[FARTHEST - NEAR : FARTHEST + NEAR + 1].tolist()
+        usual = f"{float(shares.max()):.2f} at {peak:+d}"
+        follows = f"{float(best.max()):.2f} by {place[0]}.{place[1]}"
+        rows.append((relation, str(pairs), bars(near), usual, follows))
+    headings = (f"−{NEAR} … +{NEAR} words", "most frequent", "best head")
+    show(("relation", "pairs", *headings), rows)
+    if picture is not None:
+        draw(relative_positions(counts), picture)
+
+
+@app.command()
+def sweep(statistics: CountsArgument, picture: PictureOption = None) -> None:
+    """Show how many heads other thresholds would select; no pass over the corpus is needed."""
+    from headlight.heads import HeadStatistics, threshold_sweep
+    from headlight.plot import thresholds
+
+    found = threshold_sweep(HeadStatistics.load(statistics))
+    rows = []
+    for each in found:
+        sizes = [str(int(each.mask.parts[name].sum())) for name in ("syntactic", "positional")]
+        rows.append((f"{each.syntactic:g}", f"{each.positional:g}", *sizes, f"{each.overlap:.2f}"))
+    overlap = "overlap with 0.1, 0.8"
+    show(("syntactic >", "positional >", "syntactic", "positional", overlap), rows)
+    if picture is not None:
+        draw(thresholds(found), picture)
+
+
+@app.command(
+    epilog="Example:\n\n"
+    "headlight heads compare sentiment reviews-mask.safetensors news-counts.safetensors"
+)
+def compare(
+    sources: Annotated[
+        list[str],
+        typer.Argument(help="Two or more embedded models, mask files, or statistics files."),
+    ],
+    syntactic: SyntacticOption = 0.1,
+    positional: PositionalOption = 0.8,
+    picture: PictureOption = None,
+) -> None:
+    """Show how far masks agree, such as those learned on different corpora (Jaccard overlap)."""
+    from headlight.heads import find_mask, mask_agreement
+    from headlight.plot import agreement
+
+    found = mask_agreement(
+        {each: find_mask(each, syntactic=syntactic, positional=positional) for each in sources}
+    )
+    parts = ("syntactic", "positional")
+    rows = [
+        (
+            each.first,
+            each.second,
+            *(f"{each.parts[part]:.2f}" if part in each.parts else "" for part in parts),
+            f"{each.overlap:.2f}",
+        )
+        for each in found
+    ]
+    show(("mask", "and mask", *parts, "all heads"), rows)
+    if picture is not None:
+        draw(agreement(found), picture)
+
+
+@app.command(
+    epilog="Example:\n\nheadlight heads sizes --data reviews.csv --column text --limit 2000"
+)
+def sizes(
+    data: DataOption,
+    model: ModelOption = DEFAULT_MODEL,
+    column: ColumnOption = None,
+    pair_column: PairColumnOption = None,
+    parser: ParserOption = "headlight",
+    limit: LimitOption = None,
+    parts: Annotated[int, typer.Option(help="Parts into which the corpus is cut.")] = 32,
+    draws: Annotated[int, typer.Option(min=1, help="Random samples of each size.")] = 10,
+    picture: PictureOption = None,
+) -> None:
+    """Show how many texts a mask needs: how masks of growing samples agree."""
+    from headlight.heads import sample_sizes
+    from headlight.plot import sample_sizes as sizes_picture
+
+    found = sample_sizes(
+        load_model(model),
+        corpus(data, column, pair_column),
+        parser=parser,
+        limit=limit,
+        parts=parts,
+        draws=draws,
+        progress=sys.stderr.isatty(),
+    )
+    rows = [
+        (str(each.texts), f"{median(each.heads):g}", spread(each.whole), spread(each.apart))
+        for each in found
+    ]
+    show(("texts", "heads", "overlap with all texts", "with as many other texts"), rows)
+    if picture is not None:
+        draw(sizes_picture(found), picture)
+
+
+def spread(values: Sequence[float]) -> str:
+    """The median and the range."""
+    return f"{median(values):.2f} ({min(values):.2f}–{max(values):.2f})" if values else ""
+
+
+def corpus(data: str, column: str | None, pair_column: str | None) -> "str | list[Text]":
+    """The texts of a file, or the path of parses."""
+    from headlight.files import read_texts
+
+    return data if data.endswith(".conllu") else read_texts(data, column, pair_column)
+
+
+def show(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table of figures."""
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
+
+
+def draw(figure: "Figure", path: Path) -> None:
+    """Write a figure and say so."""
+    from headlight.plot import save
+
+    save(figure, path)
+    print(f"wrote {path}", file=sys.stderr)

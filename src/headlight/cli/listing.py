@@ -1,0 +1,64 @@
+"""Commands that list what there is: `methods`, `models`."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+app = typer.Typer()
+
+
+@app.command()
+def methods(
+    name: Annotated[str | None, typer.Argument(help="Show everything about one method.")] = None,
+) -> None:
+    """List the methods, or tell all about one."""
+    from headlight.methods import METHODS
+
+    console = Console()
+    if name is not None:
+        entry = METHODS[name]
+        console.print(f"[bold]{entry.name}[/]  {entry.paper}", highlight=False)
+        console.print((entry.function.__doc__ or "").strip(), markup=False, highlight=False)
+        if entry.difference:
+            console.print(
+                f"\nvariant='released': {entry.difference}", markup=False, highlight=False
+            )
+        console.print(f"\noptions: {', '.join(['variant', *entry.options])}", highlight=False)
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("method", "signed", "released differs", "what it is"):
+        table.add_column(heading, no_wrap=heading == "method")
+    for known in METHODS:
+        entry = METHODS[known]
+        marks = ("yes" if entry.signed else "", "yes" if entry.released else "")
+        table.add_row(entry.name, *marks, entry.summary)
+    console.print(table)
+
+
+@app.command()
+def models() -> None:
+    """List the embedded models, the families that are known, and the models in the local hub cache."""
+    from headlight.loading import cached_models
+    from headlight.models.architectures import ARCHITECTURES
+    from headlight.models.bases import whereabouts
+    from headlight.models.catalogue import CATALOGUE
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("embedded", "decides", "labels", "measured"):
+        table.add_column(heading)
+    for entry in CATALOGUE.values():
+        measured = f"{entry.measure} {entry.score}" if entry.rows else entry.also
+        table.add_row(entry.name, entry.decides, ", ".join(entry.labels), measured)
+    console = Console()
+    console.print(table)
+    for base in dict.fromkeys(entry.base for entry in CATALOGUE.values()):
+        users = ", ".join(entry.name for entry in CATALOGUE.values() if entry.base is base)
+        console.print(f"\n[bold]{base.name}[/], for {users}: {whereabouts(base)}", highlight=False)
+    console.print(f"\n[bold]families:[/] {', '.join(sorted(ARCHITECTURES))}", highlight=False)
+    cached = ", ".join(cached_models()) or "none"
+    console.print(f"[bold]in the local hub cache:[/] {cached}", highlight=False)
+    console.print(
+        "--model takes a name from here, a folder saved by save_pretrained, or a hub name."
+    )

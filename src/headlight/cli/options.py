@@ -1,0 +1,110 @@
+"""Arguments that several commands share, and what they mean."""
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headlight.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from headlight.batch import Text
+    from headlight.models.model import Model
+    from headlight.target import Target
+
+DEFAULT_MODEL = "sentiment"
+
+TextArgument = Annotated[
+    str | None, typer.Argument(help="The text to explain; - reads texts from standard input.")
+]
+PairOption = Annotated[
+    str | None,
+    typer.Option("--pair", "-p", help="The second text of a pair, or the context of a question."),
+]
+ModelOption = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        help="An embedded model, a folder, or a hub name (see: headlight models).",
+    ),
+]
+TargetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        "-t",
+        help="A label by name or index, or a vocabulary token; default: what the model predicts.",
+    ),
+]
+ContrastOption = Annotated[
+    str | None, typer.Option("--contrast", help="Why the target rather than this label or token.")
+]
+WordsOption = Annotated[bool, typer.Option("--words", "-w", help="Whole words instead of tokens.")]
+VariantOption = Annotated[
+    str,
+    typer.Option("--variant", help="'paper', or 'released' for what the authors' code computes."),
+]
+
+SettingsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        "-O",
+        help="An option of the methods as NAME=VALUE, such as start_layer=2 or mask=auto; repeat for several.",
+    ),
+]
+
+
+def given_texts(
+    text: str | None,
+    pair: str | None,
+    source: str | None,
+    column: str | None,
+    pair_column: str | None,
+) -> "list[Text]":
+    """The texts of the command line or of a file."""
+    from headlight.files import read_texts
+
+    if text == "-" and source is None:
+        text, source = None, "-"
+    if (text is None) == (source is None):
+        raise InvalidOption(
+            "give a text to explain, or --input with a file of texts: one of the two."
+        )
+    if text is not None:
+        return [(text, pair) if pair else text]
+    return read_texts(str(source), column, pair_column)
+
+
+def parsed_target(target: str | None, contrast: str | None, probability: bool) -> "Target":
+    """A target from command-line words; digits are an index."""
+    from headlight.target import Target
+
+    label, other = (int(t) if t is not None and t.isdigit() else t for t in (target, contrast))
+    return Target(label=label, contrast=other, output="probability" if probability else "logit")
+
+
+def parsed_options(given: list[str] | None) -> dict[str, Any]:
+    """Options of methods from NAME=VALUE; numbers and true or false become what they say."""
+    found: dict[str, Any] = {}
+    for each in given or []:
+        name, sign, value = each.partition("=")
+        if not sign:
+            raise InvalidOption(f"--option {each} is not understood. Write NAME=VALUE.")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def load_model(name: str) -> "Model":
+    """The model, without the chatter of its libraries."""
+    from transformers.utils import logging
+
+    from headlight.loading import load
+
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    return load(name)

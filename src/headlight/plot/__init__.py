@@ -1,0 +1,6 @@
+"""Figures for papers and slides; needs the extra `plot`. Each function returns a matplotlib figure."""
+
+from headlight.plot.canvas import save
+from headlight.plot.heads import agreement, head_map, relative_positions, sample_sizes, thresholds
+
+__all__ = ["agreement", "head_map", "relative_positions", "sample_sizes", "save", "thresholds"]

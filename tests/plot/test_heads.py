@@ -1,0 +1,96 @@
+"""Figures about heads: what they say, as text in the SVG, and that their pixels are coloured."""
+
+import re
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import headlight
+from headlight import HeadMask, InvalidInput, InvalidOption, MissingExtra
+from headlight.heads import learn, mask_agreement, sample_sizes, threshold_sweep
+from headlight.heads.corpus import made_up_corpus
+from headlight.heads.statistics import HeadStatistics
+from headlight.heads.studies import SampleSize
+from headlight.plot import canvas
+from headlight.plot import heads as draw
+
+PARSES = list(made_up_corpus(16))
+
+
+@pytest.fixture(scope="module")
+def counts() -> HeadStatistics:
+    return learn(headlight.load("sentiment"), PARSES)
+
+
+@pytest.fixture
+def mask() -> HeadMask:
+    heads = torch.zeros(3, 4).bool()
+    syntactic, positional = heads.clone(), heads.clone()
+    syntactic[2, 1] = syntactic[2, 3] = positional[0, 2] = positional[2, 3] = True
+    roles = {"nsubj": [[2, 1], [2, 3]], "+1": [[0, 2], [2, 3]]}
+    return HeadMask({"syntactic": syntactic, "positional": positional}, {"roles": roles})
+
+
+def words(figure: object, folder: Path) -> list[str]:
+    """What stands in a figure."""
+    path = folder / "figure.svg"
+    canvas.save(figure, path)
+    return re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8"))
+
+
+def test_the_map_names_what_heads_do(mask: HeadMask, tmp_path: Path) -> None:
+    found = words(draw.head_map(mask), tmp_path)
+    assert found.count("nsubj") == 2
+    assert found.count("+1") == 2
+    assert {"syntactic", "positional", "both", "head", "layer"} <= set(found)
+    assert "kept" not in found
+
+
+def test_cells_have_the_colour_of_their_kind(mask: HeadMask, tmp_path: Path) -> None:
+    canvas.save(draw.head_map(mask), tmp_path / "map.png")
+    pixels = torch.from_numpy(
+        canvas.import_module("matplotlib.image").imread(tmp_path / "map.png")[..., :3]
+    )
+    for kind, count in (("syntactic", 1), ("positional", 1), ("both", 1)):
+        shade = torch.tensor(canvas.colour(draw.KINDS[kind]))
+        share = ((pixels - shade).abs().amax(-1) < 0.01).float().mean()
+        assert share > 0.02 * count, kind
+
+
+def test_distributions_thresholds_overlaps_and_sizes_are_drawn(
+    counts: HeadStatistics, mask: HeadMask, tmp_path: Path
+) -> None:
+    relative = words(draw.relative_positions(counts, farthest=3), tmp_path)
+    assert {"nsubj", "obj", "amod", "advmod", "-1", "+3"} <= set(relative)
+    sweep = threshold_sweep(counts, syntactic=(0.0, 0.1), positional=(0.8,))
+    assert f"{counts.mask().count} (1.00)" in words(draw.thresholds(sweep), tmp_path)
+    pairs = mask_agreement({"one": mask, "two": mask.part("syntactic")})
+    assert words(draw.agreement(pairs), tmp_path).count("0.67") == 2
+    found = sample_sizes(headlight.load("sentiment"), PARSES, parts=4, draws=2)
+    assert {"4", "8", "16", "texts"} <= set(words(draw.sample_sizes(found), tmp_path))
+    assert "texts" in words(draw.sample_sizes([SampleSize(5, (1,), (1.0,), ())]), tmp_path)
+    with pytest.raises(InvalidInput, match="none of the relations iobj"):
+        draw.relative_positions(counts, relations=["iobj"])
+
+
+@pytest.mark.parametrize("kind", canvas.FORMATS)
+def test_figures_are_written_the_same_twice(mask: HeadMask, kind: str, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.{kind}" for number in range(2)]
+    for path in paths:
+        canvas.save(draw.head_map(mask), path)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    if kind == "png":
+        assert struct.unpack(">II", paths[0].read_bytes()[16:24])[0] > 400
+
+
+def test_unknown_kinds_and_a_missing_extra_are_named(
+    mask: HeadMask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InvalidOption, match=r"suffix \.png, \.svg or \.pdf"):
+        canvas.save(draw.head_map(mask), tmp_path / "map.bmp")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtra, match=r"headlight\[plot\]"):
+        draw.head_map(mask)
