@@ -155,6 +155,8 @@ def test_token_classification_reads_its_token(tagger: Model) -> None:
     assert answer.target.positions == (4,)
     assert answer.target.label == "LOC"
     assert headlight.explain(tagger, text).target.predicted in ("O", "PER", "LOC")
+    masked = headlight.explain(tagger, "a charming [MASK] film")
+    assert masked.tokens[masked.target.positions[0]] == "[MASK]"
     with pytest.raises(InvalidOption, match="no word number 9"):
         headlight.explain(tagger, text, target=Target(word=9))
     with pytest.raises(InvalidOption, match="position 40 does not exist"):

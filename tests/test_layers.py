@@ -15,6 +15,7 @@ LAYERS = {
     "target": 1,
     "attribution": 2,
     "headmask": 2,
+    "tokenmixing": 2,
     "models": 3,
     "renderers": 3,
     "files": 3,

@@ -31,6 +31,7 @@ def test_public_names_are_these() -> None:
         "MissingExtra",
         "Model",
         "Target",
+        "TokenMixing",
         "UnknownName",
         "UnstableModel",
         "UnsupportedModel",
@@ -39,6 +40,7 @@ def test_public_names_are_these() -> None:
         "explain",
         "explain_generation",
         "load",
+        "mix",
         "render",
         "wrap",
     ]

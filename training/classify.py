@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy
 from transformers import (
     AutoConfig,
     AutoModelForSequenceClassification,
+    PretrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
@@ -33,14 +34,18 @@ def read_targets(path: Path) -> Targets:
 
 def fresh(recipe: Recipe, folder: Path) -> PreTrainedModel:
     """The base with an untrained head."""
-    names = dict(enumerate(recipe.labels))
-    config = AutoConfig.from_pretrained(
-        folder, id2label=names, label2id={name: index for index, name in names.items()}
-    )
     with quiet():
         return AutoModelForSequenceClassification.from_pretrained(
-            folder, config=config, dtype=torch.float32
+            folder, config=named(recipe, folder), dtype=torch.float32
         )
+
+
+def named(recipe: Recipe, folder: Path) -> PretrainedConfig:
+    """The configuration of the base with the names of the labels."""
+    names = dict(enumerate(recipe.labels))
+    return AutoConfig.from_pretrained(
+        folder, id2label=names, label2id={name: index for index, name in names.items()}
+    )
 
 
 def examples(recipe: Recipe, data: Path | None) -> tuple[list[Example], list[Example]]:

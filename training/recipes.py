@@ -80,8 +80,9 @@ RECIPES = {
         ("singular", "plural"),
         (("agreement", "train"), ("agreement_text", "train"), ("agreement_parsed", "train")),
         ("agreement", "test"),
+        task="tag",
         epochs=1.5,
-        longest=64,
+        longest=96,
         megabytes=4.0,
     ),
     "decoder": Recipe(

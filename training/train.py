@@ -15,6 +15,7 @@ from pathlib import Path
 import answer
 import classify
 import fill
+import tag
 import torch
 from compress import adapter_of
 from recipes import RECIPES, Recipe
@@ -26,7 +27,7 @@ from transformers import AutoTokenizer
 from headlight.models.adapter import merge_adapter
 from headlight.models.bases import MINILM, base_folder
 
-TASKS = {"classify": classify, "answer": answer, "fill": fill}
+TASKS = {"classify": classify, "answer": answer, "fill": fill, "tag": tag}
 
 
 def write_adapter(

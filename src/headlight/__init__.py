@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         UnstableModel,
         UnsupportedModel,
     )
-    from headlight.explanation import explain, explain_generation
+    from headlight.explanation import explain, explain_generation, mix
     from headlight.headmask import HeadMask
     from headlight.ledger import conservation
     from headlight.loading import load, wrap
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from headlight.models.model import Model
     from headlight.renderers import RENDERERS, render
     from headlight.target import Target
+    from headlight.tokenmixing import TokenMixing
 
 __version__ = version("headlight")
 
@@ -43,6 +44,7 @@ __all__ = [
     "MissingExtra",
     "Model",
     "Target",
+    "TokenMixing",
     "UnknownName",
     "UnstableModel",
     "UnsupportedModel",
@@ -51,6 +53,7 @@ __all__ = [
     "explain",
     "explain_generation",
     "load",
+    "mix",
     "render",
     "wrap",
 ]
@@ -64,10 +67,12 @@ HOMES = {
     "HeadMask": "headmask",
     "Model": "models.model",
     "Target": "target",
+    "TokenMixing": "tokenmixing",
     "conservation": "ledger",
     "explain": "explanation",
     "explain_generation": "explanation",
     "load": "loading",
+    "mix": "explanation",
     "render": "renderers",
     "wrap": "loading",
 }

@@ -11,12 +11,16 @@ from headlight.errors import InvalidInput, InvalidOption
 from headlight.heads.masks import chosen_mask
 from headlight.methods import METHODS
 from headlight.models.model import Model, Task
-from headlight.passes import Plan, run
+from headlight.passes import Plan, buckets, run
 from headlight.target import Target, TargetLike
+from headlight.tokenmixing import TokenMixing
 from headlight.trace.capture import NETWORK_LOCK, evaluating
+from headlight.trace.trace import trace
 from headlight.windows import run_windows
 
 DEFAULT_METHOD = "attcat"
+ANYWHERE = {Task.TOKEN: Target(position=0), Task.MASKED: Target(position=0)}
+"""Targets of passes whose target does not matter, for tasks that must be told where to look."""
 
 
 @overload
@@ -92,6 +96,46 @@ def explain(
     answers = {e.name: [row[e.name] for row in found] for e in plan.entries}
     shaped = {name: each[0] if is_one else each for name, each in answers.items()}
     return next(iter(shaped.values())) if isinstance(method, str) else shaped
+
+
+def mix(
+    model: Model,
+    inputs: Text | list[Text] | Batch,
+    method: str = "alti",
+    *,
+    batch_size: int = 8,
+    **options: Any,
+) -> Any:
+    """How much of every token is in every other, layer by layer: a `TokenMixing` for each input.
+
+    method: one that is made of such matrices: `rollout`, `alti`, `alti_ln2`, `norms`, `globenc`.
+    """
+    plan = planned(model, method, "paper", options, batch_size, False)
+    (entry,) = plan.entries
+    if entry.mixing is None:
+        known = ", ".join(name for name in METHODS if METHODS[name].mixing)
+        raise InvalidOption(f"method '{entry.name}' has no token-to-token matrices. Use {known}.")
+    rows = [fitted(model, row) for row in rows_of(model, inputs)]
+    found: dict[int, TokenMixing] = {}
+    for bucket in buckets(model, rows, batch_size):
+        captured = trace(
+            model,
+            [rows[n] for n in bucket],
+            [ANYWHERE.get(model.task, Target())] * len(bucket),
+            entry.needs,
+        )
+        layers = torch.stack(entry.mixing(captured, **plan.options_of(entry)), 1).cpu().numpy()
+        for number, matrices in zip(bucket, layers, strict=True):
+            size = len(rows[number])
+            found[number] = TokenMixing(
+                rows[number].tokens,
+                matrices[:, :size, :size],
+                entry.name,
+                model.name,
+                plan.options_of(entry),
+            )
+    is_one = isinstance(inputs, str | tuple) or (isinstance(inputs, Batch) and len(inputs) == 1)
+    return found[0] if is_one else [found[n] for n in range(len(rows))]
 
 
 def explain_generation(

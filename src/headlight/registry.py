@@ -17,7 +17,8 @@ class Entry:
     """One registered function and what is known about it.
 
     `released` computes what the authors' published code computes, where that is not what the paper
-    writes; its docstring says what differs.
+    writes; its docstring says what differs. `mixing` gives a method's token-to-token matrix of every
+    layer, where the method is made of them.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Entry:
     paper: str = ""
     aliases: tuple[str, ...] = ()
     released: Function | None = None
+    mixing: Function | None = None
 
     @property
     def summary(self) -> str:

@@ -1,7 +1,7 @@
 """The vocabulary of axes and the tensor types that every module shares.
 
 batch: rows of one padded batch · token: positions of a row · head, query, key: attention ·
-feature: the hidden width · term: the logits a target is made of.
+feature: the hidden width · width: that of one head · term: the logits a target is made of.
 """
 
 from jaxtyping import Bool, Float, Int
@@ -17,3 +17,6 @@ Terms = Int[Tensor, "batch term"]
 TermValues = Float[Tensor, "batch term"]
 PerRow = Float[Tensor, " batch"]
 Heads = Bool[Tensor, "layer head"]
+Features = Float[Tensor, " feature"]
+Values = Float[Tensor, "batch head key width"]
+Projection = Float[Tensor, "head width feature"]

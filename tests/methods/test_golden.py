@@ -164,6 +164,31 @@ def test_alti_reads_attention_as_the_papers_write_it(classifier: Model) -> None:
         assert_close(headlight.explain(classifier, Batch.from_ids(IDS), method).scores, ALTI[key])
 
 
+MIXED = [
+    ("ALTI_l1", "alti", {}),
+    ("ALTI_l2", "alti", {"p": 2}),
+    ("Norms(sum_one)", "norms", {}),
+    ("GlobEnc(norm2, unnormalised)", "globenc", {}),
+    ("ALTI_LN2", "alti_ln2", {}),
+]
+
+
+@pytest.mark.parametrize(("key", "method", "options"), MIXED)
+@pytest.mark.parametrize("variant", ["paper", "released"])
+def test_alti_and_its_family(
+    classifier: Model, key: str, method: str, options: dict[str, int], variant: str
+) -> None:
+    batch = Batch.from_ids(IDS)
+    found = headlight.explain(classifier, batch, method, variant=variant, **options)
+    np.testing.assert_allclose(found.scores, ALTI[key], rtol=1e-4)
+
+
+@pytest.mark.parametrize(("p", "key"), [(1, "ALTI_l1_layerC0"), (2, "ALTI_l2_layerC0")])
+def test_the_first_matrix_of_alti(classifier: Model, p: int, key: str) -> None:
+    found = headlight.mix(classifier, Batch.from_ids(IDS), "alti", p=p)
+    np.testing.assert_allclose(found.layers[0], ALTI[key], rtol=1e-4, atol=1e-6)
+
+
 def test_released_alti_gradients(classifier: Model) -> None:
     methods = {
         "Grad_l2(as coded)": "gradient_l2",

@@ -231,3 +231,92 @@ def simple(p: Pass) -> Matrix:
     pairs = zip(p.hidden[0], p.loss_gradient, strict=True)
     magnitude = np.array([abs(float(h @ g)) for h, g in pairs])
     return magnitude / magnitude.sum()
+
+
+# ----------------------------------------------------------------------------- decomposition
+
+
+def contribution(p: Pass, layer: int, i: int, j: int, norms: int, with_epsilon: bool) -> Matrix:
+    """T_i(x_j) of a layer after so many of its normalisations."""
+    block = p.blocks[layer]
+    found = np.zeros(p.hidden[layer].shape[1])
+    for h in range(len(p.attention[layer])):
+        found = found + p.attention[layer][h, i, j] * (block.values[j, h] @ block.projection[h])
+    if i == j:
+        found = found + p.hidden[layer][i]
+    for norm in block.norms[:norms]:
+        variance = norm.given[i].var() + (norm.epsilon if with_epsilon else 0)
+        found = norm.gamma * (found - found.mean()) / np.sqrt(variance)
+    return found
+
+
+def layer_matrix(p: Pass, layer: int, entry: Callable[[int, int], float]) -> Matrix:
+    return np.array([[entry(i, j) for j in range(p.size)] for i in range(p.size)])
+
+
+def product_row(p: Pass, matrices: list[Matrix]) -> Matrix:
+    joint = np.eye(p.size)
+    for matrix in matrices:
+        joint = matrix @ joint
+    return joint[p.read_at]
+
+
+def alti_matrix(p: Pass, layer: int, power: int, norms: int, released: bool) -> Matrix:
+    block = p.blocks[layer]
+    outputs = block.norms[norms - 1].output if block.norms else block.output
+
+    def nearer(i: int, j: int) -> float:
+        if i != j and not p.attention[layer][:, i, j].any():
+            return 0.0
+        gap = contribution(p, layer, i, j, norms, not released) - outputs[i]
+        gap = gap + (1e-6 if released else 0)
+        length = np.linalg.norm(outputs[i], power)
+        return max(0.0, length - np.linalg.norm(gap, power))
+
+    matrix = layer_matrix(p, layer, nearer)
+    for i in range(p.size):
+        matrix[i] = matrix[i] / matrix[i].sum() if matrix[i].sum() > 0 else np.eye(p.size)[i]
+    return matrix
+
+
+def alti_of(power: int, norms: int, released: bool) -> Oracle:
+    return lambda p: product_row(
+        p, [alti_matrix(p, layer, power, norms, released) for layer in range(len(p.blocks))]
+    )
+
+
+replicates("alti")(alti_of(1, 1, False))
+replicates("alti", "released")(alti_of(1, 1, True))
+replicates("alti_ln2")(alti_of(1, 2, False))
+replicates("alti_ln2", "released")(alti_of(1, 2, True))
+
+
+def length_matrix(p: Pass, layer: int, norms: int, with_epsilon: bool) -> Matrix:
+    return layer_matrix(
+        p,
+        layer,
+        lambda i, j: float(np.linalg.norm(contribution(p, layer, i, j, norms, with_epsilon))),
+    )
+
+
+def as_shares(matrix: Matrix) -> Matrix:
+    return matrix / matrix.sum(1, keepdims=True)
+
+
+@replicates("norms")
+def norms(p: Pass) -> Matrix:
+    return product_row(
+        p, [as_shares(length_matrix(p, layer, 1, True)) for layer in range(len(p.blocks))]
+    )
+
+
+def globenc_of(with_epsilon: bool) -> Oracle:
+    def globenc(p: Pass) -> Matrix:
+        found = [length_matrix(p, layer, 2, with_epsilon) for layer in range(len(p.blocks))]
+        return product_row(p, found if p.blocks[0].norms else [as_shares(m) for m in found])
+
+    return globenc
+
+
+replicates("globenc")(globenc_of(True))
+replicates("globenc", "released")(globenc_of(False))

@@ -1,5 +1,6 @@
 """An independent pass: transformers' own eager attention in 64 bits, one row, autograd on its outputs."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,44 @@ from transformers import PreTrainedModel
 from headlight.models.model import Task
 
 Matrix = np.ndarray
+
+
+@dataclass(frozen=True)
+class Layernorm:
+    """γ, ε, what went in and what came out."""
+
+    gamma: Matrix
+    epsilon: float
+    given: Matrix
+    output: Matrix
+
+
+@dataclass(frozen=True)
+class Block:
+    """An attention block: values [token][head][width], W_O [head][width][feature], b_O, and its norms."""
+
+    values: Matrix
+    projection: Matrix
+    bias: Matrix
+    norms: list[Layernorm]
+    output: Matrix
+
+
+ENCODER = ("attention.output.dense", "attention.output.LayerNorm", "output.LayerNorm")
+DECODER = ("self_attn.v_proj", "self_attn.o_proj", None, "post_attention_layernorm")
+PARTS: dict[str, tuple[str, str, str | None, str]] = {
+    "bert": ("attention.self.value", *ENCODER),
+    "roberta": ("attention.self.value", *ENCODER),
+    "deberta-v2": ("attention.self.value_proj", *ENCODER),
+    "distilbert": ("attention.v_lin", "attention.out_lin", "sa_layer_norm", "output_layer_norm"),
+    "mpnet": ("attention.attn.v", "attention.attn.o", "attention.LayerNorm", "output.LayerNorm"),
+    "modernbert": ("attn.Wqkv", "attn.Wo", None, "mlp_norm"),
+    "gpt2": ("attn.c_attn", "attn.c_proj", None, "ln_2"),
+    "llama": DECODER,
+    "mistral": DECODER,
+    "qwen3": DECODER,
+}
+"""Value projection, output projection, norm after attention, other norm, by family."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +66,7 @@ class Pass:
     loss_gradient: Matrix
     read_at: int
     embedded_twice: tuple[Matrix, Matrix]
+    blocks: "list[Block]"
 
     @property
     def size(self) -> int:
@@ -43,6 +83,7 @@ def independent_pass(net: PreTrainedModel, ids: list[int], task: Task, label: in
     handle = blocks.register_forward_hook(lambda _m, _a, out: keep(kept, out))
     for parameter in net.parameters():
         parameter.requires_grad_(True)
+    watched = {path: watch(net, path) for path in PARTS[net.config.model_type] if path}
     with WideSoftmax():
         answer = net(batch, output_attentions=True, output_hidden_states=True)
     handle.remove()
@@ -59,8 +100,49 @@ def independent_pass(net: PreTrainedModel, ids: list[int], task: Task, label: in
         hidden_gradient=[g[0].numpy() for g in found[len(attention) :]],
         loss_gradient=loss[0].numpy(),
         read_at=len(ids) - 1 if is_decoder else 0,
+        blocks=blocks_of(net, watched, attention[0].shape[1]),
         embedded_twice=twice(net, hidden[0].detach(), task, label),
     )
+
+
+Seen = list[tuple[torch.nn.Module, Matrix, Matrix]]
+
+
+def watch(net: PreTrainedModel, path: str) -> Seen:
+    """The modules at the path in every block, with what goes in and out."""
+    seen: Seen = []
+    for name, module in net.named_modules():
+        if re.fullmatch(rf".*\.\d+\.{re.escape(path)}", name):
+            module.register_forward_hook(
+                lambda m, a, out: seen.append(
+                    (m, a[0][0].detach().numpy(), out[0].detach().numpy())
+                )
+            )
+    return seen
+
+
+def blocks_of(net: PreTrainedModel, watched: dict[str, Seen], heads: int) -> list[Block]:
+    """Attention blocks from what the hooks saw."""
+    value, projection, first, second = PARTS[net.config.model_type]
+    found = []
+    for number, (_, _, mixed) in enumerate(watched[value]):
+        size = len(mixed)
+        if value in ("attn.Wqkv", "attn.c_attn"):
+            mixed = mixed[:, mixed.shape[1] // 3 * 2 :]
+        module = watched[projection][number][0]
+        weight = module.weight.detach().numpy()
+        weight = weight if value == "attn.c_attn" else weight.T
+        width = len(weight) // heads
+        shared = heads * width // mixed.shape[1]
+        values = np.repeat(mixed.reshape(size, -1, width), shared, axis=1)
+        bias = np.zeros(weight.shape[1]) if module.bias is None else module.bias.detach().numpy()
+        norms = [
+            Layernorm(m.weight.detach().numpy(), m.eps, given, output)
+            for m, given, output in (watched[path][number] for path in (first, second) if first)
+        ]
+        output = norms[0].output if norms else watched[second][number][1]
+        found.append(Block(values, weight.reshape(heads, width, -1), bias, norms, output))
+    return found
 
 
 class WideSoftmax(TorchFunctionMode):

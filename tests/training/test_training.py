@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ sys.path.insert(0, str(HOME))
 import answer  # noqa: E402
 import classify  # noqa: E402
 import fill  # noqa: E402
+import tag  # noqa: E402
 from compress import adapter_of  # noqa: E402
 from data import SOURCES, Question, Source, without_repeats  # noqa: E402
 from examples import Example  # noqa: E402
@@ -151,6 +153,19 @@ def test_masked_verbs_have_the_number_of_their_form(tmp_path: Path) -> None:
         Example("the dog [MASK] .", None, 0),
     ]
     assert list(SOURCES["agreement"].read("test", tmp_path)) == []
+
+
+def test_the_label_of_a_mask_is_learned_where_it_stands(tokenizer: Any) -> None:
+    recipe = Recipe(("no", "yes"), (), ("sst2", "dev"), longest=6)
+    found = [Example("a [MASK] film", None, 1), Example("a a a a a [MASK] film", None, 0)]
+    rows = tag.encoded(found, recipe, tokenizer)
+    assert [row.goal for row in rows] == [(2, 1), (0, 0)]
+    net = network("bert", Task.TOKEN, vocab_size=3000, num_labels=2)
+    logits, labels = tag.at_mask(net, rows[:1])
+    expected = net(input_ids=torch.tensor([rows[0].ids])).logits[0, 2]
+    torch.testing.assert_close(logits[0], expected)
+    assert labels.tolist() == [1]
+    torch.testing.assert_close(tag.loss(net, rows[:1]), -expected.log_softmax(-1)[1])
 
 
 def test_answers_are_found_in_windows_and_scored_as_squad_does() -> None:

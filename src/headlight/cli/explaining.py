@@ -14,11 +14,13 @@ from headlight.cli.options import (
     ContrastOption,
     ModelOption,
     PairOption,
+    PictureOption,
     SettingsOption,
     TargetOption,
     TextArgument,
     VariantOption,
     WordsOption,
+    draw,
     given_texts,
     load_model,
     parsed_options,
@@ -168,6 +170,42 @@ def compare(
     console.print(comparison(found))
     if len(found) > 1:
         console.print(differences(found[0], found[1:]))
+
+
+@app.command(
+    epilog="Example:\n\n"
+    'headlight mix "a charming and often affecting journey" --method alti --picture mixing.png'
+)
+def mix(
+    text: Annotated[str, typer.Argument(help="The text to look at.")],
+    pair: PairOption = None,
+    model: ModelOption = DEFAULT_MODEL,
+    method: Annotated[
+        str, typer.Option("--method", "-a", help="rollout, alti, alti_ln2, norms or globenc.")
+    ] = "alti",
+    layer: Annotated[int, typer.Option(help="The layer; -1 is the last.")] = -1,
+    single: Annotated[
+        bool, typer.Option("--single", help="This layer alone, not the product up to it.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write all layers to this JSON file.")
+    ] = None,
+    picture: PictureOption = None,
+    option: SettingsOption = None,
+) -> None:
+    """Show how much of every token is in every other."""
+    from headlight.explanation import mix as mix_tokens
+    from headlight.plot import matrix
+    from headlight.renderers.matrix import MatrixMap
+
+    given = (text, pair) if pair else text
+    found = mix_tokens(load_model(model), given, method, **parsed_options(option))
+    Console().print(MatrixMap(found, layer, not single))
+    if output is not None:
+        found.save(output)
+        print(f"wrote {output}", file=sys.stderr)
+    if picture is not None:
+        draw(matrix(found, layer, accumulated=not single), picture)
 
 
 @app.command()

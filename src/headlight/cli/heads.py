@@ -10,11 +10,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from headlight.cli.options import DEFAULT_MODEL, ModelOption, load_model
+from headlight.cli.options import DEFAULT_MODEL, ModelOption, PictureOption, draw, load_model
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from headlight.batch import Text
 
 app = typer.Typer(
@@ -50,10 +48,6 @@ PositionalOption = Annotated[
 ]
 CountsArgument = Annotated[
     Path, typer.Argument(help="Counts written by: heads learn --statistics.")
-]
-PictureOption = Annotated[
-    Path | None,
-    typer.Option("--picture", help="Draw it too: a .png, .svg or .pdf file."),
 ]
 
 
@@ -262,11 +256,3 @@ def show(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for row in rows:
         table.add_row(*row)
     Console().print(table)
-
-
-def draw(figure: "Figure", path: Path) -> None:
-    """Write a figure and say so."""
-    from headlight.plot import save
-
-    save(figure, path)
-    print(f"wrote {path}", file=sys.stderr)

@@ -1,6 +1,8 @@
 """Arguments that several commands share, and what they mean."""
 
 import json
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -8,6 +10,8 @@ import typer
 from headlight.errors import InvalidOption
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from headlight.batch import Text
     from headlight.models.model import Model
     from headlight.target import Target
@@ -53,6 +57,10 @@ SettingsOption = Annotated[
         "-O",
         help="An option of the methods as NAME=VALUE, such as start_layer=2 or mask=auto; repeat for several.",
     ),
+]
+PictureOption = Annotated[
+    Path | None,
+    typer.Option("--picture", help="Draw it too: a .png, .svg or .pdf file."),
 ]
 
 
@@ -108,3 +116,11 @@ def load_model(name: str) -> "Model":
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     return load(name)
+
+
+def draw(figure: "Figure", path: Path) -> None:
+    """Write a figure and say so."""
+    from headlight.plot import save
+
+    save(figure, path)
+    print(f"wrote {path}", file=sys.stderr)

@@ -66,15 +66,24 @@ def raw_attention_released(trace: Trace) -> Scores:
     return read_released(trace, trace.attention[-1].mean(1))
 
 
+def rollout_layers(trace: Trace) -> list[Mixing]:
+    """Attention averaged over heads, half of every row the token itself."""
+    return [with_residual(a.mean(1)) for a in trace.attention]
+
+
 @METHODS.register(
-    "rollout", needs={"attention"}, aliases=("attention_rollout",), paper="Abnar and Zuidema (2020)"
+    "rollout",
+    needs={"attention"},
+    aliases=("attention_rollout",),
+    paper="Abnar and Zuidema (2020)",
+    mixing=rollout_layers,
 )
 def rollout(trace: Trace) -> Scores:
     """Attention multiplied through all layers, with the residual connection as half of each.
 
     Product over l of rownorm(E_h(A_l) + I), later layers from the left, read.
     """
-    return trace.read(accumulated([with_residual(a.mean(1)) for a in trace.attention]))
+    return trace.read(accumulated(rollout_layers(trace)))
 
 
 @METHODS.released("rollout")
@@ -82,8 +91,7 @@ def rollout_released(trace: Trace) -> Scores:
     """The released code (AttCAT, Mask-LRP) sets the reading position's own score to 0; for answers it
     averages over all rows instead of reading start and end.
     """
-    layers = [with_residual(a.mean(1)) for a in trace.attention]
-    return read_released(trace, accumulated(layers))
+    return read_released(trace, accumulated(rollout_layers(trace)))
 
 
 @METHODS.register(

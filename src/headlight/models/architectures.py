@@ -4,8 +4,22 @@ Paths are relative to the base model (`network.base_model`). A row is proved on 
 it is wrapped (`trace/check.py`), so a part that was renamed upstream is an error that names the row.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
+
+
+@dataclass(frozen=True)
+class Mixer:
+    """The parts of a block that mix tokens, as paths below it.
+
+    projection: what joins the heads. norm: the normalisation of attention plus residual; None where
+        blocks normalise their input instead (pre-norm). second_norm: that of the feed-forward part,
+        after it or, pre-norm, before it.
+    """
+
+    projection: str
+    norm: str | None
+    second_norm: str
 
 
 @dataclass(frozen=True)
@@ -17,33 +31,51 @@ class Architecture:
     blocks: the list of blocks ('*' stands for every member of a list); a block may run several times.
     pooling: where sequence classification reads ('config': the model's own `classifier_pooling`).
     position_offset: positions lost because counting starts after the padding index.
+    mixer: the parts of a block that mix tokens; None if they do not follow one another as here.
     """
 
     embeddings: tuple[str, ...]
     blocks: str
     pooling: Literal["first", "last", "config"]
     position_offset: int = 0
+    mixer: Mixer | None = None
 
 
-BERT = Architecture(("embeddings",), "encoder.layer", "first")
-ROBERTA = Architecture(("embeddings",), "encoder.layer", "first", position_offset=2)
-LLAMA = Architecture(("embed_tokens",), "layers", "last")
+BERT_MIXER = Mixer("attention.output.dense", "attention.output.LayerNorm", "output.LayerNorm")
+BERT = Architecture(("embeddings",), "encoder.layer", "first", mixer=BERT_MIXER)
+ROBERTA = replace(BERT, position_offset=2)
+LLAMA = Architecture(
+    ("embed_tokens",),
+    "layers",
+    "last",
+    mixer=Mixer("self_attn.o_proj", None, "post_attention_layernorm"),
+)
 
 ARCHITECTURES: dict[str, Architecture] = {
     "bert": BERT,
     "roberta": ROBERTA,
     "xlm-roberta": ROBERTA,
-    "distilbert": Architecture(("embeddings",), "transformer.layer", "first"),
-    "electra": Architecture(("embeddings", "embeddings_project"), "encoder.layer", "first"),
+    "distilbert": Architecture(
+        ("embeddings",),
+        "transformer.layer",
+        "first",
+        mixer=Mixer("attention.out_lin", "sa_layer_norm", "output_layer_norm"),
+    ),
+    "electra": replace(BERT, embeddings=("embeddings", "embeddings_project")),
     "albert": Architecture(
         ("embeddings", "encoder.embedding_hidden_mapping_in"),
         "encoder.albert_layer_groups.*.albert_layers",
         "first",
+        mixer=Mixer("attention.dense", "attention.LayerNorm", "full_layer_layer_norm"),
     ),
-    "mpnet": ROBERTA,
+    "mpnet": replace(
+        ROBERTA, mixer=Mixer("attention.attn.o", "attention.LayerNorm", "output.LayerNorm")
+    ),
     "deberta-v2": BERT,
-    "modernbert": Architecture(("embeddings",), "layers", "config"),
-    "gpt2": Architecture(("drop",), "h", "last"),
+    "modernbert": Architecture(
+        ("embeddings",), "layers", "config", mixer=Mixer("attn.Wo", None, "mlp_norm")
+    ),
+    "gpt2": Architecture(("drop",), "h", "last", mixer=Mixer("attn.c_proj", None, "ln_2")),
     "llama": LLAMA,
     "mistral": LLAMA,
     "qwen2": LLAMA,

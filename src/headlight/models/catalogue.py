@@ -12,6 +12,7 @@ from transformers import (
     BertForMaskedLM,
     BertForQuestionAnswering,
     BertForSequenceClassification,
+    BertForTokenClassification,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
@@ -25,6 +26,7 @@ from headlight.models.quiet import quiet
 ADAPTERS = Path(__file__).parent / "adapters"
 CLASSES: dict[Task, type[PreTrainedModel]] = {
     Task.SEQUENCE: BertForSequenceClassification,
+    Task.TOKEN: BertForTokenClassification,
     Task.QUESTION: BertForQuestionAnswering,
     Task.MASKED: BertForMaskedLM,
 }

@@ -38,6 +38,15 @@ HEADS = {
 
 
 @dataclass(frozen=True, eq=False)
+class MixerParts:
+    """The live modules of a block that mix tokens (see `architectures.Mixer`)."""
+
+    projection: nn.Module
+    norm: nn.Module | None
+    second_norm: nn.Module
+
+
+@dataclass(frozen=True, eq=False)
 class Model:
     """A live network with its tokenizer, task and row of the architecture table (None: unknown family).
 
@@ -126,6 +135,33 @@ class Model:
         if not blocks:
             raise self.missing_part("blocks", self.architecture.blocks)
         return blocks
+
+    @property
+    def mixers(self) -> list[MixerParts]:
+        """The parts of every block that mix tokens."""
+        blocks = self.blocks
+        assert self.architecture is not None
+        names = self.architecture.mixer
+        if names is None:
+            raise UnsupportedModel(
+                f"the row '{self.network.config.model_type}' of the architecture table names no mixer, so "
+                "attention blocks cannot be decomposed. Use a method that does not decompose them."
+            )
+
+        def part(block: nn.Module, role: str, path: str) -> nn.Module:
+            try:
+                return block.get_submodule(path)
+            except AttributeError as error:
+                raise self.missing_part(role, path) from error
+
+        return [
+            MixerParts(
+                part(block, "the projection of a block", names.projection),
+                part(block, "the norm of a block", names.norm) if names.norm else None,
+                part(block, "the second norm of a block", names.second_norm),
+            )
+            for block in blocks
+        ]
 
     @property
     def family(self) -> str:

@@ -2,5 +2,14 @@
 
 from headlight.plot.canvas import save
 from headlight.plot.heads import agreement, head_map, relative_positions, sample_sizes, thresholds
+from headlight.plot.mixing import matrix
 
-__all__ = ["agreement", "head_map", "relative_positions", "sample_sizes", "save", "thresholds"]
+__all__ = [
+    "agreement",
+    "head_map",
+    "matrix",
+    "relative_positions",
+    "sample_sizes",
+    "save",
+    "thresholds",
+]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from threading import RLock
 from typing import Any
 
@@ -19,11 +20,12 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.masking_utils import eager_mask
 
 from headlight.errors import UnsupportedModel
-from headlight.models.model import Model
+from headlight.models.model import MixerParts, Model
 from headlight.trace.intercept import Switchboard, intercepted
 
 IMPLEMENTATION = "headlight"
 SOFTMAXES = (torch.softmax, torch.Tensor.softmax, nn.functional.softmax)
+PRODUCTS = (torch.matmul, torch.bmm, torch.Tensor.matmul, torch.Tensor.bmm)
 
 NETWORK_LOCK = RLock()
 """Held while a network is changed and run. One for the process: networks may share a config."""
@@ -34,10 +36,13 @@ class Recorder:
     """What one forward pass leaves behind, in the order in which it happened.
 
     `replacement` stands in for the embeddings. `board` is there if relevance will be asked for.
+    `values` are what the heads mix, [batch, head, key, width]; `norms` and `second_norms` what went into
+    and came out of the normalisations of the blocks, whose parts are `mixers`.
     """
 
     wants_attention: bool = False
     wants_blocks: bool = False
+    wants_mixers: bool = False
     wants_gradient: bool = False
     replacement: Tensor | None = None
     board: Switchboard | None = None
@@ -45,8 +50,12 @@ class Recorder:
     attention: list[Tensor] = field(default_factory=list)
     block_inputs: list[Tensor] = field(default_factory=list)
     block_output: Tensor | None = None
+    values: list[Tensor] = field(default_factory=list)
+    mixers: list[MixerParts] = field(default_factory=list)
+    norms: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+    second_norms: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
-    def see_embeddings(self, output: Tensor) -> Tensor | None:
+    def see_embeddings(self, _module: nn.Module, _args: Any, output: Tensor) -> Tensor | None:
         """Record the embeddings, cut from what made them, and return them to the network."""
         if self.embeddings is not None:
             return None
@@ -55,6 +64,25 @@ class Recorder:
         else:
             self.embeddings = self.replacement
         return self.embeddings
+
+    def see_input(self, _module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Record the input of a block."""
+        self.block_inputs.append(args[0] if args else kwargs["hidden_states"])
+
+    def see_output(self, _module: nn.Module, _args: Any, output: Any) -> None:
+        """Record the output of a block; that of the last one stays."""
+        self.block_output = output if isinstance(output, Tensor) else output[0]
+
+    def see_norm(self, _module: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> None:
+        """Record the normalisation of attention plus residual."""
+        self.norms.append((args[0], output))
+
+    def see_second_norm(
+        self, mixer: MixerParts, _module: nn.Module, args: tuple[Tensor, ...], output: Tensor
+    ) -> None:
+        """Record the other normalisation of a block, and whose it was."""
+        self.second_norms.append((args[0], output))
+        self.mixers.append(mixer)
 
 
 RECORDER: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
@@ -92,6 +120,8 @@ def watched_attention(
     recorder = RECORDER.get()
     if recorder is not None and recorder.wants_attention:
         recorder.attention.append(weights)
+    if recorder is not None and recorder.wants_mixers:
+        recorder.values.append(value)
     used = nn.functional.dropout(weights, dropout, module.training)
     return (used @ value).transpose(1, 2).contiguous(), weights
 
@@ -107,7 +137,10 @@ AttentionMaskInterface.register(IMPLEMENTATION, eager_mask)
 
 
 class SoftmaxWatch(TorchFunctionMode):
-    """Shows every [batch, head, query, key] softmax to the recorder, for families with their own attention."""
+    """Shows every [batch, head, query, key] softmax to the recorder, for families with their own attention.
+
+    What the next product multiplies with as many weights are the values.
+    """
 
     def __torch_function__(
         self,
@@ -118,8 +151,14 @@ class SoftmaxWatch(TorchFunctionMode):
     ) -> Any:
         result = func(*args, **(kwargs or {}))
         recorder = RECORDER.get()
-        if recorder is not None and func in SOFTMAXES and result.dim() == 4:
+        if recorder is None:
+            return result
+        if func in SOFTMAXES and result.dim() == 4:
             recorder.attention.append(result)
+        elif func in PRODUCTS and len(recorder.values) < len(recorder.attention):
+            weights = recorder.attention[-1]
+            if args[0].numel() == weights.numel() and args[0].shape[-2:] == weights.shape[-2:]:
+                recorder.values.append(args[1].view(*weights.shape[:2], *args[1].shape[-2:]))
         return result
 
 
@@ -194,23 +233,19 @@ def attending(network: PreTrainedModel, implementation: str) -> Iterator[None]:
 def hooked(model: Model, recorder: Recorder) -> Iterator[None]:
     """Hooks on the embeddings and, if wanted, on the blocks; they act for this recorder's pass only."""
 
-    def is_ours() -> bool:
-        return RECORDER.get() is recorder
-
-    def at_embeddings(_module: nn.Module, _args: Any, output: Tensor) -> Tensor | None:
-        return recorder.see_embeddings(output) if is_ours() else None
-
-    def before_block(_module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if is_ours():
-            recorder.block_inputs.append(args[0] if args else kwargs["hidden_states"])
-
-    def after_block(_module: nn.Module, _args: Any, output: Any) -> None:
-        if is_ours():
-            recorder.block_output = output if isinstance(output, Tensor) else output[0]
+    def ours(see: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *args: see(*args) if RECORDER.get() is recorder else None
 
     with ExitStack() as undo:
-        undo.callback(model.embedding_stages[-1].register_forward_hook(at_embeddings).remove)
+        embeddings = model.embedding_stages[-1]
+        undo.callback(embeddings.register_forward_hook(ours(recorder.see_embeddings)).remove)
         for block in model.blocks if recorder.wants_blocks else []:
-            undo.callback(block.register_forward_pre_hook(before_block, with_kwargs=True).remove)
-            undo.callback(block.register_forward_hook(after_block).remove)
+            before = ours(recorder.see_input)
+            undo.callback(block.register_forward_pre_hook(before, with_kwargs=True).remove)
+            undo.callback(block.register_forward_hook(ours(recorder.see_output)).remove)
+        for mixer in model.mixers if recorder.wants_mixers else []:
+            if mixer.norm is not None:
+                undo.callback(mixer.norm.register_forward_hook(ours(recorder.see_norm)).remove)
+            second = ours(partial(recorder.see_second_norm, mixer))
+            undo.callback(mixer.second_norm.register_forward_hook(second).remove)
         yield

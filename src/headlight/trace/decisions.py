@@ -99,9 +99,11 @@ def pooled_at(model: Model, row: Row) -> tuple[int, ...] | None:
 
 
 def decide_token(case: Case) -> Decision:
-    """One class at one token; by default the surest token that is not labelled 'O'."""
+    """One class at one token; by default the first mask, else the surest token that is not labelled 'O'."""
     model, row, logits = case.model, case.row, case.logits
     position = chosen_position(case.target, row)
+    if position is None and (masks := masked_positions(model, row)):
+        position = masks[0]
     if position is None:
         probabilities = logits.softmax(-1).amax(-1)
         outside = [index for index, name in model.labels.items() if name.upper() == "O"]
@@ -127,6 +129,12 @@ def chosen_position(target: Target, row: Row) -> int | None:
             f"position {target.position} does not exist: the input has {len(row)} tokens."
         )
     return target.position % len(row)
+
+
+def masked_positions(model: Model, row: Row) -> list[int]:
+    """Where the mask token of the tokenizer stands."""
+    mask_id = None if model.tokenizer is None else model.tokenizer.mask_token_id
+    return [p for p, token in enumerate(row.ids) if mask_id is not None and token == mask_id]
 
 
 # ------------------------------------------------------------------------ question answering
@@ -223,8 +231,7 @@ def decide_masked(case: Case) -> Decision:
     model, row = case.model, case.row
     position = chosen_position(case.target, row)
     if position is None:
-        mask_id = None if model.tokenizer is None else model.tokenizer.mask_token_id
-        masks = [p for p, token in enumerate(row.ids) if token == mask_id]
+        masks = masked_positions(model, row)
         if not masks:
             mark = f"Write {model.tokenizer.mask_token} where" if model.tokenizer else "Say where"
             raise InvalidInput(

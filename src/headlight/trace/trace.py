@@ -14,13 +14,14 @@ from headlight.target import Target
 from headlight.trace.capture import Recorder, watching
 from headlight.trace.goal import Goal, Output, read_place, settle
 from headlight.trace.intercept import Switchboard
+from headlight.trace.mixer import Mixer, mixers_of
 from headlight.trace.network import check_finite, check_ids, logits_of
 from headlight.trace.padding import without_padding
 from headlight.trace.relevance import Flow, Relevance, send_relevance
 from headlight.trace.twice import embedded_twice
 
-ATTENTION = {"attention", "attention_gradient", "relevance"}
-BLOCKS = {"hidden", "hidden_gradient", "relevance"}
+ATTENTION = {"attention", "attention_gradient", "mixers", "relevance"}
+BLOCKS = {"hidden", "hidden_gradient", "mixers", "relevance"}
 GRADIENTS = {"attention_gradient", "hidden_gradient", "embedding_gradient", "relevance"}
 NEEDS = ATTENTION | BLOCKS | GRADIENTS | {"replay"}
 """What a method may need; the trace captures the union of what the requested methods need."""
@@ -41,6 +42,7 @@ class Trace:
 
     attention: weights of every layer, from input to output.
     hidden: h⁰ … h^L, the input of every block and the output of the last.
+    mixers: the attention block of every layer, to be taken apart.
     embeddings: the input of the first block (of an unknown family: the word embeddings).
     weights: how much each token's row counts in the read-out, by task: [CLS], the last token, the
         mask, the ends of an answer.
@@ -52,6 +54,7 @@ class Trace:
     embeddings: Hidden
     attention: tuple[Attention, ...]
     hidden: tuple[Hidden, ...]
+    mixers: tuple[Mixer, ...]
     sweep: Callable[[Goal, Output | None], Gradients]
     run_again: Callable[[Hidden, Output | None], PerRow]
     embed_twice: Callable[[], tuple[Hidden, Hidden]]
@@ -104,6 +107,7 @@ def trace(
     recorder = Recorder(
         wants_attention=bool(ATTENTION & set(needs)),
         wants_blocks=bool(BLOCKS & set(needs)),
+        wants_mixers="mixers" in needs,
         wants_gradient=bool(GRADIENTS & set(needs)),
         board=Switchboard(len(rows)) if "relevance" in needs else None,
     )
@@ -149,6 +153,7 @@ def trace(
         embeddings=without_padding(recorder.embeddings, inputs),
         attention=tuple(without_padding(a, inputs) for a in recorder.attention),
         hidden=tuple(without_padding(h, inputs) for h in hidden),
+        mixers=tuple(mixers_of(recorder, inputs)) if recorder.wants_mixers else (),
         sweep=sweep,
         run_again=run_again,
         embed_twice=lambda: embedded_twice(model, inputs, goal),

@@ -1,0 +1,255 @@
+"""Methods that take attention blocks apart into what every token contributes.
+
+T_i(x_j) = (Σ_h A^h_ij W_O^h v^h_j + δ_ij x_i), centred, times γ and over σ_i where the block normalises
+the sum (post-norm): Σ_j T_i(x_j) + biases = y_i, the output of the block, exactly. v_j = W_V x_j + b_V.
+Pre-norm blocks normalise what W_V reads, which belongs to token j alone, and leave the sum as it is.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from headlight.errors import InvalidOption
+from headlight.methods.attention import accumulated
+from headlight.methods.registry import METHODS
+from headlight.shapes import Mixing, Scores
+from headlight.trace.mixer import Mixer, Norm
+from headlight.trace.trace import Trace
+
+MEMORY = 256
+"""Megabytes that the contributions of a block of tokens may take."""
+CACHED = 8
+"""Megabytes that are worked on at once: more is slower, since it does not stay in the cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class Summands:
+    """What one row's block adds up, all linear parts folded in; divided by `scale` it is T.
+
+    vectors [token, head, feature] and residual [token, feature] of every token, the attention to it
+    [token, query, head], and y times scale. positions: where the row's tokens stand in the batch.
+    """
+
+    attention: Tensor
+    vectors: Tensor
+    residual: Tensor
+    scale: Tensor
+    output: Tensor
+    positions: Tensor
+
+
+def summands(mixer: Mixer, present: Tensor, norms: Sequence[Norm], eps: bool) -> Iterator[Summands]:
+    """Each row of the batch at its own length, through these normalisations."""
+    for row, is_present in enumerate(present):
+        positions = is_present.nonzero()[:, 0]
+        values = mixer.values[row][:, positions]
+        vectors = torch.einsum("hkw,hwd->khd", values, mixer.projection)
+        residual = mixer.residual[row, positions]
+        scale = torch.ones_like(residual[:, 0])
+        output = norms[-1].output if norms else mixer.output
+        for norm in norms:
+            vectors, residual = (
+                norm.weight * (part - part.mean(-1, keepdim=True)) for part in (vectors, residual)
+            )
+            variance = norm.variance[row, positions]
+            scale = scale * (variance + norm.epsilon if eps else variance).sqrt()
+        yield Summands(
+            attention=mixer.attention[row][:, positions][:, :, positions].permute(2, 1, 0),
+            vectors=vectors,
+            residual=residual,
+            scale=scale,
+            output=output[row, positions] * scale[:, None],
+            positions=positions,
+        )
+
+
+def lengths(parts: Summands, subtracted: Tensor, p: int, memory: int) -> Tensor:
+    """‖T_i(x_j) σ_i − subtracted_i‖_p for all i and j, in blocks of tokens j."""
+    count, _, features = parts.vectors.shape
+    one = count * features * parts.vectors.element_size()
+    step = max(1, int(min(memory, CACHED) * 2**20 // one))
+    found = parts.residual.new_empty(count, count)
+    for start in range(0, count, step):
+        block = slice(start, start + step)
+        size = len(parts.vectors[block])
+        contributions = torch.baddbmm(
+            -subtracted.expand(size, -1, -1), parts.attention[block], parts.vectors[block]
+        )
+        tokens = torch.arange(size, device=contributions.device)
+        contributions[tokens, start + tokens] += parts.residual[block]
+        found[:, block] = torch.linalg.vector_norm(contributions, p, -1).T
+    return found
+
+
+def check(p: int, memory: int) -> None:
+    """Refuse options out of range."""
+    if p not in (1, 2):
+        raise InvalidOption(f"p={p} is not a norm that ALTI uses. Use 1 or 2.")
+    if memory < 1:
+        raise InvalidOption(f"memory={memory} megabytes are too few. Use 1 or more.")
+
+
+def norms_of(mixer: Mixer, second: bool) -> list[Norm]:
+    """The normalisations that T goes through: none in pre-norm blocks."""
+    return [n for n in (mixer.norm, mixer.second_norm if second else None) if n is not None]
+
+
+def alti_layers(
+    trace: Trace,
+    *,
+    p: int = 1,
+    memory: int = MEMORY,
+    second: bool = False,
+    released: bool = False,
+) -> list[Mixing]:
+    """C of every layer: how much nearer T_i(x_j) brings to y_i, as shares of each row."""
+    check(p, memory)
+    found = []
+    for mixer in trace.mixers:
+        matrix = torch.zeros_like(mixer.attention[:, 0])
+        rows = summands(mixer, trace.inputs.present, norms_of(mixer, second), not released)
+        for row, parts in enumerate(rows):
+            shift = 1e-6 * parts.scale[:, None] if released else 0
+            distances = lengths(parts, parts.output - shift, p, memory)
+            nearer = torch.linalg.vector_norm(parts.output, p, -1)[:, None] - distances
+            closeness = nearer.clamp(min=0) * is_mixed(parts)
+            total = closeness.sum(-1, keepdim=True)
+            itself = torch.eye(len(total), dtype=total.dtype, device=total.device)
+            shares = torch.where(total > 0, closeness / total.where(total > 0, 1), itself)
+            matrix[row][parts.positions[:, None], parts.positions] = shares
+        found.append(matrix)
+    return found
+
+
+def is_mixed(parts: Summands) -> Tensor:
+    """Whether token j has a part in token i: it is attended to, or it is the token itself."""
+    itself = torch.eye(len(parts.residual), dtype=torch.bool, device=parts.residual.device)
+    return (parts.attention != 0).any(-1).T | itself
+
+
+def norm_layers(trace: Trace, *, memory: int = MEMORY) -> list[Mixing]:
+    """‖T_i(x_j)‖₂ of every layer, as shares of each row."""
+    return [matrix / row_sums(matrix) for matrix in lengths_of(trace, memory, second=False)]
+
+
+def globenc_layers(trace: Trace, *, memory: int = MEMORY, released: bool = False) -> list[Mixing]:
+    """‖T_i(x_j)‖₂ of every layer after both normalisations; shares of each row where there are none."""
+    return [
+        matrix if mixer.second_norm is not None else matrix / row_sums(matrix)
+        for mixer, matrix in zip(
+            trace.mixers, lengths_of(trace, memory, second=True, released=released), strict=True
+        )
+    ]
+
+
+def lengths_of(
+    trace: Trace, memory: int, *, second: bool, released: bool = False
+) -> Iterator[Mixing]:
+    """‖T_i(x_j)‖₂ of every layer."""
+    check(2, memory)
+    for mixer in trace.mixers:
+        matrix = torch.zeros_like(mixer.attention[:, 0])
+        rows = summands(mixer, trace.inputs.present, norms_of(mixer, second), not released)
+        for row, parts in enumerate(rows):
+            found = lengths(parts, torch.zeros_like(parts.output), 2, memory)
+            scaled = found * is_mixed(parts) / parts.scale[:, None]
+            matrix[row][parts.positions[:, None], parts.positions] = scaled
+        yield matrix
+
+
+def row_sums(matrix: Mixing) -> Tensor:
+    """The sums of the rows, 1 where padding left nothing."""
+    total = matrix.sum(-1, keepdim=True)
+    return total.where(total > 0, torch.ones_like(total))
+
+
+@METHODS.register(
+    "alti",
+    needs={"mixers"},
+    aliases=("ALTI_l1", "aggregation_of_layer_wise_token_to_token_interactions"),
+    paper="Ferrando, Gállego and Costa-jussà (2022)",
+    mixing=alti_layers,
+)
+def alti(trace: Trace, *, p: int = 1, memory: int = MEMORY) -> Scores:
+    """Token mixing by exact decomposition: how near each token brings the block's output, through all layers.
+
+    C_ij = max(0, ‖y_i‖_p − ‖y_i − T_i(x_j)‖_p), rows as shares; the product over layers, read. A row in
+    which nothing brings the output nearer keeps its own token. `memory` bounds the work space in
+    megabytes; time grows with the square of the length.
+    """
+    return trace.read(accumulated(alti_layers(trace, p=p, memory=memory)))
+
+
+@METHODS.released("alti")
+def alti_released(trace: Trace, *, p: int = 1, memory: int = MEMORY) -> Scores:
+    """The released code leaves ε out of σ and adds 10⁻⁶ to every component of the difference. A row in
+    which nothing brings the output nearer is NaN there.
+    """
+    return trace.read(accumulated(alti_layers(trace, p=p, memory=memory, released=True)))
+
+
+def alti_ln2_layers(trace: Trace, *, p: int = 1, memory: int = MEMORY) -> list[Mixing]:
+    """C of every layer, T and y taken after the second normalisation."""
+    return alti_layers(trace, p=p, memory=memory, second=True)
+
+
+@METHODS.register(
+    "alti_ln2",
+    needs={"mixers"},
+    aliases=("ALTI+LN2",),
+    paper="Ferrando et al. (2022), released code only",
+    mixing=alti_ln2_layers,
+)
+def alti_ln2(trace: Trace, *, p: int = 1, memory: int = MEMORY) -> Scores:
+    """ALTI with contributions and output taken after the block's second normalisation.
+
+    In pre-norm blocks, which have none, the same as `alti`.
+    """
+    return trace.read(accumulated(alti_ln2_layers(trace, p=p, memory=memory)))
+
+
+@METHODS.released("alti_ln2")
+def alti_ln2_released(trace: Trace, *, p: int = 1, memory: int = MEMORY) -> Scores:
+    """The released code leaves ε out of σ and adds 10⁻⁶ to every component of the difference."""
+    layers = alti_layers(trace, p=p, memory=memory, second=True, released=True)
+    return trace.read(accumulated(layers))
+
+
+@METHODS.register(
+    "norms",
+    needs={"mixers"},
+    aliases=("norm_rollout", "kobayashi"),
+    paper="Kobayashi et al. (2021), with rollout as in Ferrando et al. (2022)",
+    mixing=norm_layers,
+)
+def norms(trace: Trace, *, memory: int = MEMORY) -> Scores:
+    """Lengths of what tokens contribute to each other, residual and normalisation included.
+
+    ‖T_i(x_j)‖₂, rows as shares; the product over layers, read.
+    """
+    return trace.read(accumulated(norm_layers(trace, memory=memory)))
+
+
+@METHODS.register(
+    "globenc",
+    needs={"mixers"},
+    aliases=("global_encoder_attribution",),
+    paper="Modarressi et al. (2022)",
+    mixing=globenc_layers,
+)
+def globenc(trace: Trace, *, memory: int = MEMORY) -> Scores:
+    """Lengths of what tokens contribute after both normalisations of a block, through all layers.
+
+    ‖N_2(T_i(x_j))‖₂, N_2 the second normalisation of the whole block's output; the product over layers,
+    read. Rows are not shares, so scores grow with depth and only their order counts. Pre-norm blocks
+    keep no scale, so there rows are shares.
+    """
+    return trace.read(accumulated(globenc_layers(trace, memory=memory)))
+
+
+@METHODS.released("globenc")
+def globenc_released(trace: Trace, *, memory: int = MEMORY) -> Scores:
+    """The re-implementation in the released code of ALTI leaves ε out of σ."""
+    return trace.read(accumulated(globenc_layers(trace, memory=memory, released=True)))

@@ -1,0 +1,107 @@
+"""`Mixer`: what one attention block adds up, taken apart exactly.
+
+y_i = norm(x_i + Σ_j Σ_h A^h_ij W_O^h v^h_j + b_O), where v_j = W_V x_j + b_V; pre-norm blocks normalise
+before W_V and have no norm around the sum.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from transformers.pytorch_utils import Conv1D
+
+from headlight.batch import Inputs
+from headlight.shapes import Attention, Features, Hidden, Projection, Scores, Values
+from headlight.trace.capture import Recorder, max_precision
+from headlight.trace.padding import without_padding
+
+
+@dataclass(frozen=True, eq=False)
+class Norm:
+    """A layer normalisation as it acted: γ ⊙ (s − mean s) / √(variance + ε) + β."""
+
+    weight: Features
+    bias: Features
+    variance: Scores
+    epsilon: float
+    output: Hidden
+
+
+@dataclass(frozen=True, eq=False)
+class Mixer:
+    """One attention block. norm and second_norm are those after the sums; None in pre-norm blocks."""
+
+    attention: Attention
+    values: Values
+    projection: Projection
+    bias: Features
+    residual: Hidden
+    norm: Norm | None
+    second_norm: Norm | None
+    output: Hidden
+
+
+def mixers_of(recorder: Recorder, inputs: Inputs) -> Iterator[Mixer]:
+    """The attention blocks of a recorded pass, from input to output."""
+    layers = zip(
+        recorder.mixers, recorder.attention, recorder.values, recorder.block_inputs, strict=True
+    )
+    for number, (own, attention, values, residual) in enumerate(layers):
+        kept = without_padding(attention, inputs)
+        mixed = values.detach().to(kept)
+        projection, bias = projected(own.projection, mixed)
+        first = second = None
+        output = recorder.second_norms[number][0]
+        if own.norm is not None:
+            first = acted(own.norm, *recorder.norms[number], inputs)
+            second = acted(own.second_norm, *recorder.second_norms[number], inputs)
+            output = first.output
+        yield Mixer(
+            attention=kept,
+            values=mixed,
+            projection=projection,
+            bias=bias,
+            residual=without_padding(residual, inputs),
+            norm=first,
+            second_norm=second,
+            output=without_padding(output, inputs),
+        )
+
+
+def put_together(mixer: Mixer) -> Hidden:
+    """The output of the block from its parts, as a check: what is taken apart must add up."""
+    mixed = torch.einsum("bhqk,bhkw,hwd->bqd", mixer.attention, mixer.values, mixer.projection)
+    total = mixer.residual + mixed + mixer.bias
+    if mixer.norm is None:
+        return total
+    centred = total - total.mean(-1, keepdim=True)
+    deviation = (mixer.norm.variance + mixer.norm.epsilon).sqrt()
+    return mixer.norm.weight * centred / deviation[..., None] + mixer.norm.bias
+
+
+@torch.no_grad()
+def projected(module: nn.Module, values: Values) -> tuple[Projection, Features]:
+    """W_O as [head, width, feature], and b_O; of an unknown module, by what it does to unit vectors."""
+    _, heads, _, width = values.shape
+    if type(module) is nn.Linear:
+        matrix, bias = module.weight.T, module.bias
+    elif type(module) is Conv1D:
+        matrix, bias = module.weight, module.bias
+    else:
+        first = next(module.parameters())
+        units = torch.eye(heads * width, dtype=first.dtype, device=first.device)
+        bias = module(torch.zeros_like(units[:1]))[0]
+        matrix = module(units) - bias
+    if bias is None:
+        bias = matrix.new_zeros(matrix.shape[-1])
+    return matrix.detach().to(values).reshape(heads, width, -1), bias.detach().to(values)
+
+
+def acted(module: nn.Module, given: Tensor, output: Tensor, inputs: Inputs) -> Norm:
+    """A layer norm on what it was given."""
+    assert isinstance(module, nn.LayerNorm)
+    given = given.detach().to(max_precision(given.dtype))
+    weight, bias = module.weight.detach().to(given), module.bias.detach().to(given)
+    variance = given.var(-1, correction=0).to(inputs.ids.device)
+    return Norm(weight, bias, variance, module.eps, without_padding(output, inputs))
