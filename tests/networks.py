@@ -30,6 +30,7 @@ from transformers import (
 import headlight
 from headlight import METHODS, Model, Target
 from headlight.models.model import Task
+from headlight.trace.decoder import Decoder
 
 VOCABULARY = 120
 ENCODER = {
@@ -131,9 +132,18 @@ MASK = ((1, 0, 0, 1), (0, 0, 0, 0), (0, 1, 1, 0))
 """A head mask for these networks, with a layer that is closed."""
 
 
-def options(*names: str) -> dict[str, Any]:
-    """What these methods must be told, since the networks come without a head mask."""
-    return {"mask": MASK} if any("mask" in METHODS[name].options for name in names) else {}
+FEW = {"steps": 4, "samples": 6, "permutations": 2}
+"""Work enough for tests."""
+
+
+def options(
+    *names: str, family: str = "bert", dtype: torch.dtype = torch.float32
+) -> dict[str, Any]:
+    """What these methods are told: few steps, and what the networks come without."""
+    task = Task.CAUSAL if family in DECODERS else Task.MASKED
+    known = {"mask": MASK, "decoder": Decoder(model(family, task, dtype)), **FEW}
+    asked = {option for name in names for option in METHODS[name].options}
+    return {option: value for option, value in known.items() if option in asked}
 
 
 def network(family: str, task: Task, *, seed: int = 0, **changes: Any) -> PreTrainedModel:

@@ -23,6 +23,7 @@ LAYERS = {
     "heads": 5,
     "loading": 5,
     "methods": 6,
+    "decoders": 7,
     "passes": 7,
     "ledger": 7,
     "windows": 8,

@@ -39,6 +39,7 @@ def test_public_names_are_these() -> None:
         "conservation",
         "explain",
         "explain_generation",
+        "explain_layers",
         "load",
         "mix",
         "render",

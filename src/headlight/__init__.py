@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         UnstableModel,
         UnsupportedModel,
     )
-    from headlight.explanation import explain, explain_generation, mix
+    from headlight.explanation import explain, explain_generation, explain_layers, mix
     from headlight.headmask import HeadMask
     from headlight.ledger import conservation
     from headlight.loading import load, wrap
@@ -52,6 +52,7 @@ __all__ = [
     "conservation",
     "explain",
     "explain_generation",
+    "explain_layers",
     "load",
     "mix",
     "render",
@@ -71,6 +72,7 @@ HOMES = {
     "conservation": "ledger",
     "explain": "explanation",
     "explain_generation": "explanation",
+    "explain_layers": "explanation",
     "load": "loading",
     "mix": "explanation",
     "render": "renderers",

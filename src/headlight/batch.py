@@ -338,9 +338,23 @@ class Inputs:
         """Number of tokens of each row, padding left out."""
         return self.present.sum(dim=1)
 
+    def repeated(self, count: int) -> Self:
+        """The whole batch so many times, one after the other."""
+        types = None if self.types is None else self.types.repeat(count, 1)
+        return replace(
+            self,
+            ids=self.ids.repeat(count, 1),
+            attended=self.attended.repeat(count, 1),
+            present=self.present.repeat(count, 1),
+            types=types,
+        )
+
     def row(self, number: int) -> Self:
         """One row on its own, without its padding."""
-        place = (slice(number, number + 1), slice(int(self.lengths[number])))
+        return self.part((slice(number, number + 1), slice(int(self.lengths[number]))))
+
+    def part(self, place: slice | tuple[slice, slice]) -> Self:
+        """Some of the rows, or of their tokens."""
         types = None if self.types is None else self.types[place]
         return replace(
             self,

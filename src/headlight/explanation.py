@@ -1,12 +1,15 @@
 """`explain`: encode → trace → methods → Attribution, batched, in the caller's order."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, overload
 
 import torch
 
 from headlight.attribution import Attribution, Generation
 from headlight.batch import Batch, Row, Text, described, encode, shortened, without_padding
+from headlight.decoders import chosen_decoder, chosen_layer
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.heads.masks import chosen_mask
 from headlight.methods import METHODS
@@ -14,6 +17,7 @@ from headlight.models.model import Model, Task
 from headlight.passes import Plan, buckets, run
 from headlight.target import Target, TargetLike
 from headlight.tokenmixing import TokenMixing
+from headlight.trace.baselines import chosen_baseline
 from headlight.trace.capture import NETWORK_LOCK, evaluating
 from headlight.trace.trace import trace
 from headlight.windows import run_windows
@@ -21,6 +25,14 @@ from headlight.windows import run_windows
 DEFAULT_METHOD = "attcat"
 ANYWHERE = {Task.TOKEN: Target(position=0), Task.MASKED: Target(position=0)}
 """Targets of passes whose target does not matter, for tasks that must be told where to look."""
+
+CHOSEN: dict[str, tuple[Callable[[Model, Any], Any], Any]] = {
+    "mask": (chosen_mask, "both"),
+    "baseline": (chosen_baseline, None),
+    "decoder": (chosen_decoder, None),
+    "layer": (chosen_layer, None),
+}
+"""Options that depend on the model: what finds them, and what is meant where nothing is said."""
 
 
 @overload
@@ -86,7 +98,6 @@ def explain(
             "Make one with headlight.wrap(network, tokenizer) or headlight.load(name)."
         )
     plan = planned(model, method, variant, options, batch_size, progress)
-    is_one = isinstance(inputs, str | tuple) or (isinstance(inputs, Batch) and len(inputs) == 1)
     rows = rows_of(model, inputs)
     targets = targets_of(target, len(rows))
     if stride is None:
@@ -94,8 +105,53 @@ def explain(
     else:
         found = run_windows(model, rows, targets, plan, stride)
     answers = {e.name: [row[e.name] for row in found] for e in plan.entries}
-    shaped = {name: each[0] if is_one else each for name, each in answers.items()}
+    shaped = {name: each[0] if is_one(inputs) else each for name, each in answers.items()}
     return next(iter(shaped.values())) if isinstance(method, str) else shaped
+
+
+def explain_layers(
+    model: Model,
+    inputs: Text | list[Text] | Batch,
+    method: str = "decoded_grad_cam",
+    target: TargetLike | list[TargetLike] = None,
+    *,
+    layers: Sequence[int] | None = None,
+    batch_size: int = 32,
+    **options: Any,
+) -> Any:
+    """Explanations at several layers from one pass: a list by layer for one input, else a list of those.
+
+    method: one that has the option `layer`. layers: all of them if not given, 0 the embedding output.
+    """
+    plan = planned(model, method, "paper", options, batch_size, False)
+    (entry,) = plan.entries
+    if "layer" not in entry.options:
+        known = ", ".join(name for name in METHODS if "layer" in METHODS[name].options)
+        raise InvalidOption(f"method '{entry.name}' has no layers to choose from. Use {known}.")
+    if layers is None:
+        layers = range(model.network.config.get_text_config().num_hidden_layers + 1)
+    others = {name: value for name, value in plan.options.items() if name != "layer"}
+    entries = tuple(
+        replace(entry, name=f"{entry.name}@{layer}", function=partial(entry.function, layer=layer))
+        for layer in layers
+    )
+    rows = [fitted(model, row) for row in rows_of(model, inputs)]
+    found = run(
+        model, rows, targets_of(target, len(rows)), replace(plan, entries=entries, options=others)
+    )
+    answers = [
+        [
+            replace(a, method=entry.name, options={**a.options, "layer": layer})
+            for layer, a in zip(layers, row.values(), strict=True)
+        ]
+        for row in found
+    ]
+    return answers[0] if is_one(inputs) else answers
+
+
+def is_one(inputs: Text | list[Text] | Batch) -> bool:
+    """Whether this is one input, which gets one answer, not a list."""
+    return isinstance(inputs, str | tuple) or (isinstance(inputs, Batch) and len(inputs) == 1)
 
 
 def mix(
@@ -134,8 +190,7 @@ def mix(
                 model.name,
                 plan.options_of(entry),
             )
-    is_one = isinstance(inputs, str | tuple) or (isinstance(inputs, Batch) and len(inputs) == 1)
-    return found[0] if is_one else [found[n] for n in range(len(rows))]
+    return found[0] if is_one(inputs) else [found[n] for n in range(len(rows))]
 
 
 def explain_generation(
@@ -218,8 +273,9 @@ def planned(
             has = ", ".join(sorted({o for entry in entries for o in entry.options})) or "none"
             asked = ", ".join(f"'{entry.name}'" for entry in entries)
             raise InvalidOption(f"method {asked} has no option '{name}'. Options there are: {has}.")
-    if any("mask" in entry.options for entry in entries):
-        options = {**options, "mask": chosen_mask(model, options.get("mask", "both"))}
+    for name, (choose, default) in CHOSEN.items():
+        if any(name in entry.options for entry in entries):
+            options = {**options, name: choose(model, options.get(name, default))}
     return Plan(entries, variant, options, batch_size, progress)
 
 

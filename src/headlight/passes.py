@@ -16,11 +16,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from headlight.attribution import Attribution, Explained
 from headlight.batch import Row
 from headlight.errors import UnstableModel
-from headlight.headmask import HeadMask
 from headlight.models.model import Model, is_half_precision
 from headlight.registry import Entry
 from headlight.target import Target
-from headlight.trace.trace import Trace, trace
+from headlight.trace.trace import Noted, Trace, trace
 
 ATTENTION_VALUES = 2**28
 """Most attention weights of all layers that one pass may hold (1 GiB in 32 bits)."""
@@ -47,8 +46,9 @@ class Plan:
 
 
 def described(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options that can be written down: a mask becomes its summary."""
-    return {n: str(v) if isinstance(v, HeadMask) else v for n, v in options.items()}
+    """Options that can be written down: a mask, a baseline or a decoder becomes its name."""
+    plain = (bool, int, float, str, type(None))
+    return {n: v if isinstance(v, plain) else str(v) for n, v in options.items()}
 
 
 def run(
@@ -102,15 +102,18 @@ def run_pass(
     answers: list[dict[str, Attribution]] = [{} for _ in rows]
     for entry in plan.entries:
         options = plan.options_of(entry)
-        scores = entry.variant(plan.variant)(captured, **options).cpu().numpy()
+        answer = entry.variant(plan.variant)(captured, **options)
+        notes = answer.notes if isinstance(answer, Noted) else ("",) * len(rows)
+        scores = (answer.scores if isinstance(answer, Noted) else answer).cpu().numpy()
         if not np.isfinite(scores).all():
             raise UnstableModel(
                 f"method '{entry.name}' gives NaN or infinite scores on {model.name}: its gradients "
                 "overflow. Load the model with dtype=torch.float32."
             )
         for number, row in enumerate(rows):
+            said = row.noted(notes[number]) if notes[number] else row
             answers[number][entry.name] = attribution_of(
-                model, row, scores[number, : len(row)], explained[number], entry, plan
+                model, said, scores[number, : len(row)], explained[number], entry, plan
             )
     return answers
 

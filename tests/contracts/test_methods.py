@@ -32,7 +32,7 @@ def answers(family: str, task: Task, variant: str, dtype: torch.dtype, alone: bo
             list(METHODS),
             TARGETS.get(task),
             variant=variant,
-            **options(*METHODS),
+            **options(*METHODS, family=family, dtype=dtype),
         )
         for name, answer in several.items():
             found[name] += [a.scores for a in (answer if isinstance(answer, list) else [answer])]
@@ -131,7 +131,11 @@ def test_half_precision_gives_finite_32_bit_scores(
     net = network(family, Task.SEQUENCE, initializer_range=0.05).to(dtype)
     wrapped = headlight.wrap(net)
     found = headlight.explain(
-        wrapped, Batch.from_ids(rows()), list(METHODS), variant=variant, **options(*METHODS)
+        wrapped,
+        Batch.from_ids(rows()),
+        list(METHODS),
+        variant=variant,
+        **options(*METHODS, family=family),
     )
     for name, answers_ in found.items():
         for answer in answers_:

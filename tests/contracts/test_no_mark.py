@@ -52,7 +52,7 @@ def test_explaining_leaves_no_mark(family: str, implementation: str) -> None:
             Batch.from_ids(rows()),
             list(METHODS),
             variant=variant,
-            **options(*METHODS),
+            **options(*METHODS, family=family),
         )
     assert_same(before, fingerprint(net))
 
@@ -74,7 +74,9 @@ def test_a_pass_that_raises_leaves_no_mark(
     with monkeypatch.context() as patch:
         patch.setattr(where(net), "forward", fail)
         with pytest.raises(RuntimeError, match="in the middle"):
-            headlight.explain(wrapped, Batch.from_ids(rows()), list(METHODS), **options(*METHODS))
+            headlight.explain(
+                wrapped, Batch.from_ids(rows()), list(METHODS), **options(*METHODS, family=family)
+            )
     after = fingerprint(net)
     del before["forward"], after["forward"]
     assert_same(before, after)

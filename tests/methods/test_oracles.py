@@ -7,7 +7,7 @@ import torch
 import headlight
 from headlight import METHODS, Batch
 from headlight.models.model import Task
-from tests.networks import network, rows
+from tests.networks import DECODERS, network, options, rows
 from tests.reference.oracles import ORACLES
 from tests.reference.passes import independent_pass
 
@@ -26,8 +26,11 @@ CASES = [
 
 
 def test_every_method_and_variant_has_an_oracle() -> None:
-    """Those of relevance are walks through whole networks, in test_relevance.py."""
-    others = [n for n in METHODS if n != "random" and "relevance" not in METHODS[n].needs]
+    """Those of relevance are walks through whole networks, in test_relevance.py; samples have no oracle
+    but a limit, in test_perturbation.py.
+    """
+    sampled = [n for n in METHODS if "seed" in METHODS[n].options]
+    others = [n for n in METHODS if n not in sampled and "relevance" not in METHODS[n].needs]
     papers = {(name, "paper") for name in others}
     released = {(name, "released") for name in others if METHODS[name].released}
     assert set(ORACLES) == papers | released
@@ -37,12 +40,14 @@ def test_every_method_and_variant_has_an_oracle() -> None:
 def test_methods_equal_their_oracles(family: str, task: Task) -> None:
     ids, label = rows()[1], 1
     net = network(family, task).double()
-    expected = independent_pass(net, ids, task, label)
+    speaker = network(family, Task.CAUSAL if family in DECODERS else Task.MASKED).double()
+    expected = independent_pass(net, ids, task, label, speaker)
     wrapped = headlight.wrap(network(family, task).double())
     batch = Batch.from_ids([ids, rows()[2]])
     for variant in ("paper", "released"):
         names = [name for name, other in ORACLES if other == variant]
-        found = headlight.explain(wrapped, batch, names, label, variant=variant)
+        given = options(*names, family=family, dtype=torch.float64)
+        found = headlight.explain(wrapped, batch, names, label, variant=variant, **given)
         for name in names:
             oracle = ORACLES[name, variant](expected)
             scores = found[name][0].scores

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import networkx
 import numpy as np
 
+from tests.networks import FEW
 from tests.reference.passes import Matrix, Pass
 
 Oracle = Callable[[Pass], Matrix]
@@ -320,3 +321,74 @@ def globenc_of(with_epsilon: bool) -> Oracle:
 
 replicates("globenc")(globenc_of(True))
 replicates("globenc", "released")(globenc_of(False))
+
+
+# ------------------------------------------------------------------- paths and perturbation
+
+
+def integrated(p: Pass) -> Matrix:
+    """Gauss and Legendre by the roots of the Legendre polynomial, one point at a time."""
+    legendre = np.polynomial.legendre.Legendre.basis(FEW["steps"])
+    slope = legendre.deriv()
+    start, end = p.baseline, p.hidden[0]
+    total = np.zeros_like(end)
+    for root in legendre.roots():
+        weight = 2 / ((1 - root**2) * slope(root) ** 2)
+        total += weight / 2 * p.gradient(start + (root + 1) / 2 * (end - start))
+    return (end - start) * total
+
+
+@replicates("integrated_gradients")
+def integrated_gradients(p: Pass) -> Matrix:
+    return integrated(p).sum(1)
+
+
+@replicates("integrated_gradients_l2")
+def integrated_gradients_l2(p: Pass) -> Matrix:
+    return np.array([np.sqrt((token**2).sum()) for token in integrated(p)])
+
+
+@replicates("integrated_gradients_mean")
+def integrated_gradients_mean(p: Pass) -> Matrix:
+    return np.array([np.abs(token).mean() for token in integrated(p)])
+
+
+@replicates("occlusion")
+def occlusion(p: Pass) -> Matrix:
+    result = np.zeros(p.size)
+    for t in range(p.size):
+        without = p.hidden[0].copy()
+        without[t] = p.baseline[t]
+        result[t] = p.value(p.hidden[0]) - p.value(without)
+    return result
+
+
+# ---------------------------------------------------------------------------------- decoding
+
+
+def decoded_layer(p: Pass, gradients: list[Matrix], positive: Callable[[float], float]) -> Matrix:
+    layer = len(p.hidden) // 2
+    said = p.decode(p.hidden[layer])
+    result = np.zeros(p.size)
+    for t, token in enumerate(p.ids):
+        total = 0.0
+        for j in range(p.size):
+            total += said[j, token] * (gradients[layer][j] * p.hidden[layer][j]).sum()
+        result[t] = positive(total)
+    return result
+
+
+@replicates("grad_cam")
+def grad_cam(p: Pass) -> Matrix:
+    return np.maximum((p.hidden_gradient[0] * p.hidden[0]).sum(1), 0)
+
+
+@replicates("decoded_grad_cam")
+def decoded_grad_cam(p: Pass) -> Matrix:
+    return decoded_layer(p, p.hidden_gradient, lambda total: max(total, 0.0))
+
+
+@replicates("decoded_simple")
+def decoded_simple(p: Pass) -> Matrix:
+    result = decoded_layer(p, p.loss_gradients, abs)
+    return result / result.sum()

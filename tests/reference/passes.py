@@ -1,6 +1,8 @@
 """An independent pass: transformers' own eager attention in 64 bits, one row, autograd on its outputs."""
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,14 +69,29 @@ class Pass:
     read_at: int
     embedded_twice: tuple[Matrix, Matrix]
     blocks: "list[Block]"
+    ids: list[int]
+    baseline: Matrix
+    value: Callable[[Matrix], float]
+    gradient: Callable[[Matrix], Matrix]
+    decode: Callable[[Matrix], Matrix]
+    loss_gradients: list[Matrix]
 
     @property
     def size(self) -> int:
         return len(self.hidden[0])
 
 
-def independent_pass(net: PreTrainedModel, ids: list[int], task: Task, label: int) -> Pass:
-    """Run a double-precision network without headlight; `label` is a class, or a token id."""
+EMBEDDING = {"gpt2": "drop", **dict.fromkeys(("llama", "mistral", "qwen3"), "embed_tokens")}
+"""The module whose output goes into the first block; elsewhere 'embeddings'."""
+
+
+def independent_pass(
+    net: PreTrainedModel, ids: list[int], task: Task, label: int, speaker: PreTrainedModel
+) -> Pass:
+    """Run a double-precision network without headlight; `label` is a class, or a token id.
+
+    `speaker` is a language model of the family, whose head decodes.
+    """
     batch = torch.tensor([ids])
     if net._can_set_attn_implementation():
         net.set_attn_implementation("eager")
@@ -90,19 +107,68 @@ def independent_pass(net: PreTrainedModel, ids: list[int], task: Task, label: in
     logits = answer.logits[0] if task is Task.SEQUENCE else answer.logits[0, -1]
     hidden = [*answer.hidden_states[:-1], kept[-1]]
     attention = list(answer.attentions)
+    parts = blocks_of(net, watched, attention[0].shape[1])
     found = torch.autograd.grad(logits[label], [*attention, *hidden], retain_graph=True)
-    (loss,) = torch.autograd.grad(-logits.log_softmax(-1)[label], hidden[0])
+    losses = torch.autograd.grad(-logits.log_softmax(-1)[label], hidden, retain_graph=True)
+
+    def value(embeddings: torch.Tensor) -> torch.Tensor:
+        with replaced(embedding_module(net), embeddings[None]), WideSoftmax():
+            said = net(batch).logits[0]
+        return (said if task is Task.SEQUENCE else said[-1])[label]
+
+    def gradient(embeddings: Matrix) -> Matrix:
+        leaf = torch.tensor(embeddings).requires_grad_()
+        return torch.autograd.grad(value(leaf), leaf)[0].numpy()
+
+    def decode(states: Matrix) -> Matrix:
+        with torch.no_grad(), replaced(last_block(speaker), torch.tensor(states)[None]):
+            return speaker(batch).logits[0].softmax(-1).numpy()
+
     is_decoder = bool(torch.triu(attention[0][0, 0], 1).abs().max() == 0)
     return Pass(
         attention=[a[0].detach().numpy() for a in attention],
         attention_gradient=[g[0].numpy() for g in found[: len(attention)]],
         hidden=[h[0].detach().numpy() for h in hidden],
         hidden_gradient=[g[0].numpy() for g in found[len(attention) :]],
-        loss_gradient=loss[0].numpy(),
+        loss_gradient=losses[0][0].numpy(),
+        loss_gradients=[g[0].numpy() for g in losses],
+        ids=ids,
+        baseline=baseline_of(net, ids),
+        value=lambda embeddings: value(torch.tensor(embeddings)).item(),
+        gradient=gradient,
+        decode=decode,
         read_at=len(ids) - 1 if is_decoder else 0,
-        blocks=blocks_of(net, watched, attention[0].shape[1]),
+        blocks=parts,
         embedded_twice=twice(net, hidden[0].detach(), task, label),
     )
+
+
+def embedding_module(net: PreTrainedModel) -> torch.nn.Module:
+    return getattr(net.base_model, EMBEDDING.get(net.config.model_type, "embeddings"))
+
+
+@contextmanager
+def replaced(module: torch.nn.Module, output: torch.Tensor) -> Iterator[None]:
+    """A module that gives this, as a tensor or as the first of several things."""
+    handle = module.register_forward_hook(
+        lambda _m, _a, out: output if isinstance(out, torch.Tensor) else (output, *out[1:])
+    )
+    yield
+    handle.remove()
+
+
+def baseline_of(net: PreTrainedModel, ids: list[int]) -> Matrix:
+    """The embedding output of padding in every place, or zeros where there is no pad token."""
+    pad = net.config.pad_token_id
+    kept: list[torch.Tensor] = []
+    handle = embedding_module(net).register_forward_hook(lambda _m, _a, out: keep(kept, out))
+    with torch.no_grad():
+        net(
+            torch.tensor([ids if pad is None else [pad] * len(ids)]),
+            attention_mask=torch.ones(1, len(ids)),
+        )
+    handle.remove()
+    return kept[0][0].numpy() * (pad is not None)
 
 
 Seen = list[tuple[torch.nn.Module, Matrix, Matrix]]

@@ -131,7 +131,7 @@ def weighted_last_layer(trace: Trace) -> Mixing:
 @METHODS.register(
     "attention_gradcam",
     needs={"attention", "attention_gradient"},
-    aliases=("GradCAM", "attn_gradcam"),
+    aliases=("attn_gradcam",),
     paper="Selvaraju et al. (2017) on the last attention map; 'GradCAM' in Song et al. (2024)",
 )
 def attention_gradcam(trace: Trace) -> Scores:

@@ -31,6 +31,7 @@ class Architecture:
     blocks: the list of blocks ('*' stands for every member of a list); a block may run several times.
     pooling: where sequence classification reads ('config': the model's own `classifier_pooling`).
     position_offset: positions lost because counting starts after the padding index.
+    final_norm: the normalisation after the last block, if there is one.
     mixer: the parts of a block that mix tokens; None if they do not follow one another as here.
     """
 
@@ -38,6 +39,7 @@ class Architecture:
     blocks: str
     pooling: Literal["first", "last", "config"]
     position_offset: int = 0
+    final_norm: str | None = None
     mixer: Mixer | None = None
 
 
@@ -48,6 +50,7 @@ LLAMA = Architecture(
     ("embed_tokens",),
     "layers",
     "last",
+    final_norm="norm",
     mixer=Mixer("self_attn.o_proj", None, "post_attention_layernorm"),
 )
 
@@ -73,9 +76,15 @@ ARCHITECTURES: dict[str, Architecture] = {
     ),
     "deberta-v2": BERT,
     "modernbert": Architecture(
-        ("embeddings",), "layers", "config", mixer=Mixer("attn.Wo", None, "mlp_norm")
+        ("embeddings",),
+        "layers",
+        "config",
+        final_norm="final_norm",
+        mixer=Mixer("attn.Wo", None, "mlp_norm"),
     ),
-    "gpt2": Architecture(("drop",), "h", "last", mixer=Mixer("attn.c_proj", None, "ln_2")),
+    "gpt2": Architecture(
+        ("drop",), "h", "last", final_norm="ln_f", mixer=Mixer("attn.c_proj", None, "ln_2")
+    ),
     "llama": LLAMA,
     "mistral": LLAMA,
     "qwen2": LLAMA,

@@ -37,7 +37,7 @@ class Embedded:
     """One entry of the catalogue, with what its model card says.
 
     right, rows: what the merged network got right of the held-out rows `shown`, as `measure` counts;
-    also: other things measured there.
+    also: other things measured there. best_layer: where decoded saliency works best.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Embedded:
     labels: tuple[str, ...] = ()
     task: Task = Task.SEQUENCE
     base: Base = MINILM
+    best_layer: int | None = None
 
     @property
     def adapter(self) -> Path:

@@ -137,6 +137,12 @@ class Model:
         return blocks
 
     @property
+    def final_norms(self) -> list[nn.Module]:
+        """The normalisation between the last block and the head; none in families that have none there."""
+        path = self.architecture.final_norm if self.architecture else None
+        return self.parts(path) if path else []
+
+    @property
     def mixers(self) -> list[MixerParts]:
         """The parts of every block that mix tokens."""
         blocks = self.blocks

@@ -84,6 +84,18 @@ class Goal:
             weights=weights,
         )
 
+    def repeated(self, count: int) -> "Goal":
+        """The goals of the whole batch so many times, one after the other."""
+        return replace(
+            self,
+            decisions=self.decisions * count,
+            positions=self.positions.repeat(count, 1),
+            classes=self.classes.repeat(count, 1),
+            signs=self.signs.repeat(count, 1),
+            weights=None if self.weights is None else self.weights.repeat(count, 1),
+            outputs=self.outputs * count,
+        )
+
     @property
     def has_probability(self) -> bool:
         """Whether the head's numbers are logits of a probability."""

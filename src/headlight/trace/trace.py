@@ -9,7 +9,7 @@ from torch import Tensor
 from headlight.batch import Inputs, Row, collate
 from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
-from headlight.shapes import Attention, Hidden, Mixing, PerRow, Scores, TermValues
+from headlight.shapes import Attention, Hidden, Ids, Mixing, PerRow, Scores, TermValues, TokenMask
 from headlight.target import Target
 from headlight.trace.capture import Recorder, watching
 from headlight.trace.goal import Goal, Output, read_place, settle
@@ -44,6 +44,7 @@ class Trace:
     hidden: h⁰ … h^L, the input of every block and the output of the last.
     mixers: the attention block of every layer, to be taken apart.
     embeddings: the input of the first block (of an unknown family: the word embeddings).
+    ordinary: the tokens that are not special; all of a row that has no others.
     weights: how much each token's row counts in the read-out, by task: [CLS], the last token, the
         mask, the ends of an answer.
     """
@@ -55,8 +56,10 @@ class Trace:
     attention: tuple[Attention, ...]
     hidden: tuple[Hidden, ...]
     mixers: tuple[Mixer, ...]
+    ordinary: TokenMask
     sweep: Callable[[Goal, Output | None], Gradients]
     run_again: Callable[[Hidden, Output | None], PerRow]
+    embed: Callable[[Ids], Hidden]
     embed_twice: Callable[[], tuple[Hidden, Hidden]]
     place: Callable[[Goal], Scores]
     send: Callable[[Goal, Flow], Relevance]
@@ -82,7 +85,10 @@ class Trace:
             yield self.goal.signs[:, number : number + 1], alone
 
     def replay(self, embeddings: Hidden, output: Output | None = None) -> PerRow:
-        """The target of each row in another pass with other embeddings, differentiable in them."""
+        """The target of each row in another pass with other embeddings, differentiable in them.
+
+        Embeddings of several such batches, one after the other, share the pass.
+        """
         return self.run_again(embeddings, output)
 
     @property
@@ -123,6 +129,7 @@ def trace(
         )
     goal = settle(targets, model, rows, inputs, logits, released=released)
     assert recorder.embeddings is not None, "the embedding module did not run"
+    kind = recorder.embeddings.dtype
     blocks = recorder.block_inputs
     hidden = [*blocks, recorder.block_output] if recorder.block_output is not None else blocks
     captured = [recorder.embeddings, *hidden, *recorder.attention]
@@ -141,10 +148,26 @@ def trace(
         )
 
     def run_again(embeddings: Hidden, output: Output | None) -> PerRow:
-        again = Recorder(wants_gradient=torch.is_grad_enabled(), replacement=embeddings)
+        count = len(embeddings) // len(inputs.ids)
+        size = 1 if model.takes_one_row else len(embeddings)
+        repeated = inputs.repeated(count)
+        answers = []
+        for start in range(0, len(embeddings), size):
+            part = slice(start, start + size)
+            again = Recorder(
+                wants_gradient=torch.is_grad_enabled(), replacement=embeddings[part].to(kind)
+            )
+            with watching(model, again):
+                answers.append(logits_of(model, repeated.part(part)))
+        logits = torch.cat(answers)
+        return goal.repeated(count).value(logits, repeated.present, output)
+
+    def embed(ids: Ids) -> Hidden:
+        again = Recorder()
         with watching(model, again):
-            logits = logits_of(model, inputs)
-        return goal.value(logits, inputs.present, output)
+            logits_of(model, replace(inputs, ids=ids))
+        assert again.embeddings is not None
+        return without_padding(again.embeddings, inputs)
 
     return Trace(
         inputs=inputs,
@@ -155,8 +178,27 @@ def trace(
         hidden=tuple(without_padding(h, inputs) for h in hidden),
         mixers=tuple(mixers_of(recorder, inputs)) if recorder.wants_mixers else (),
         sweep=sweep,
+        ordinary=ordinary(rows, inputs),
         run_again=run_again,
+        embed=embed,
         embed_twice=lambda: embedded_twice(model, inputs, goal),
         place=lambda goal: read_place(goal, model),
         send=lambda goal, flow: send_relevance(flow, goal, logits, recorder, inputs),
     )
+
+
+def ordinary(rows: Sequence[Row], inputs: Inputs) -> TokenMask:
+    """Where the tokens are that are not special."""
+    found = torch.zeros_like(inputs.present)
+    for number, row in enumerate(rows):
+        plain = [not special for special in row.is_special]
+        found[number, : len(row)] = torch.tensor(plain if any(plain) else [True] * len(row))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Noted:
+    """Scores, and a note on each row for the reader of its attribution."""
+
+    scores: Scores
+    notes: tuple[str, ...]

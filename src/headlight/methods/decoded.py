@@ -1,0 +1,120 @@
+"""Saliency at any layer, decoded back to the tokens of the input by a language-model head.
+
+a_j = Σ_k (∇h^l ⊙ h^l)_jk at layer l (0: the embedding output). P = softmax(head(h^l)), and D[u, j] = P[j, u]
+for the types u of tokens that stand in the input. The score of a type goes to every place where it stands.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from headlight.errors import InvalidOption
+from headlight.methods.gradient import products
+from headlight.methods.registry import METHODS
+from headlight.shapes import Scores
+from headlight.trace.decoder import Decoder
+from headlight.trace.trace import Trace
+
+FORMS = ("equation", "algorithm")
+
+
+@METHODS.register(
+    "grad_cam",
+    needs={"hidden", "hidden_gradient"},
+    aliases=("grad_cam_l0",),
+    paper="Selvaraju et al. (2017); Hou and Castanon (2023), Eq. 2 at layer 0",
+)
+def grad_cam(trace: Trace) -> Scores:
+    """Positive part of embedding times gradient.
+
+    ReLU(a) at l = 0, where every place still stands for its own token: nothing is decoded.
+    """
+    return products(trace)[0].clamp(min=0)
+
+
+@METHODS.register(
+    "decoded_grad_cam",
+    needs={"hidden", "hidden_gradient"},
+    aliases=("decoded_layer_saliency",),
+    paper="Hou and Castanon (2023), Eq. 6 and Algorithm 1",
+)
+def decoded_grad_cam(
+    trace: Trace,
+    *,
+    layer: int | None = None,
+    decoder: Decoder | None = None,
+    top: int | None = None,
+    form: str = "equation",
+) -> Scores:
+    """Grad-CAM at a hidden layer, given back to the input tokens that its states decode to.
+
+    form='equation': ReLU(Σ_j D[u, j] a_j), Eq. 6, where places that speak against the target cancel those
+    that speak for it. form='algorithm': Σ_j D[u, j] ReLU(a_j), Algorithm 1, where they are left out. `top`
+    (τ) keeps at every place only so many types, those decoded with the highest probability.
+    """
+    return decoded(trace, products(trace), torch.relu, layer, decoder, top, form)
+
+
+@METHODS.register(
+    "decoded_simple",
+    needs={"hidden", "hidden_gradient"},
+    paper="Hou and Castanon (2023), Appendix A; Wallace et al. (2019)",
+)
+def decoded_simple(
+    trace: Trace,
+    *,
+    layer: int | None = None,
+    decoder: Decoder | None = None,
+    top: int | None = None,
+    form: str = "equation",
+) -> Scores:
+    """AllenNLP's simple gradient at a hidden layer, given back to the tokens that its states decode to.
+
+    As `decoded_grad_cam`, with the gradient of −log p and magnitudes instead of positive parts; shares of one.
+    """
+    gradients = trace.gradients("log_probability").hidden
+    layers = [(h * g).sum(-1) for h, g in zip(trace.hidden, gradients, strict=True)]
+    found = decoded(trace, layers, torch.abs, layer, decoder, top, form)
+    return found / found.sum(-1, keepdim=True).clamp(min=torch.finfo(found.dtype).tiny)
+
+
+def decoded(
+    trace: Trace,
+    layers: list[Scores],
+    aggregate: Callable[[Tensor], Tensor],
+    layer: int | None,
+    decoder: Decoder | None,
+    top: int | None,
+    form: str,
+) -> Scores:
+    """The scores of a layer's places, given to the tokens of the input."""
+    if decoder is None:
+        raise InvalidOption("decoding a layer needs decoder=, a masked or causal language model.")
+    if top is not None and top < 1:
+        raise InvalidOption(f"top={top} keeps nothing. Use 1 or more.")
+    if form not in FORMS:
+        raise InvalidOption(f"form '{form}' does not exist. Use 'equation' or 'algorithm'.")
+    number = middle(len(layers)) if layer is None else layer
+    if not 0 <= number < len(layers):
+        raise InvalidOption(
+            f"layer={layer} does not exist: 0 is the embedding output, {len(layers) - 1} the output of "
+            "the last block."
+        )
+    scores = torch.zeros_like(layers[number])
+    for row, length in enumerate(trace.inputs.lengths.tolist()):
+        types, places = torch.unique(trace.inputs.ids[row, :length], return_inverse=True)
+        said = decoder.probabilities(trace.hidden[number][row : row + 1, :length])[0]
+        weights = said[:, types]
+        if top is not None and top < len(types):
+            least = weights.topk(top, dim=1).values[:, -1:]
+            weights = weights * (weights >= least)
+        own = layers[number][row, :length]
+        found = aggregate(own @ weights) if form == "equation" else aggregate(own) @ weights
+        scores[row, :length] = found[places]
+    return scores
+
+
+def middle(count: int) -> int:
+    """The layer in the middle of the blocks, of h⁰ … h^L."""
+    return count // 2

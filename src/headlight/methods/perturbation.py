@@ -1,0 +1,131 @@
+"""Methods that take tokens away and look at the target.
+
+A token that is taken away is replaced by the baseline, position kept; special tokens stay, so their
+score is 0. f(S) is the target where only the tokens in S are kept.
+"""
+
+import torch
+from torch import Tensor
+
+from headlight.methods.path import check_count, generators, groups
+from headlight.methods.registry import METHODS
+from headlight.shapes import Scores
+from headlight.trace.baselines import ZERO, Baseline
+from headlight.trace.trace import Trace
+
+
+@torch.no_grad()
+def values_of(trace: Trace, kept: Tensor, baseline: Baseline) -> Tensor:
+    """The target [sample, batch] where tokens [sample, batch, token] are kept or not."""
+    gone = baseline.embeddings(trace)
+    found = []
+    for group in groups(trace, len(kept)):
+        mixed = torch.where(kept[group][..., None], trace.embeddings, gone)
+        value = trace.replay(mixed.flatten(0, 1))
+        found.append(value.view(len(mixed), -1).to(trace.embeddings))
+    return torch.cat(found)
+
+
+@METHODS.register(
+    "occlusion",
+    needs={"replay"},
+    signed=True,
+    aliases=("leave_one_out", "feature_ablation"),
+    paper="Zeiler and Fergus (2014); Li et al. (2016)",
+)
+def occlusion(trace: Trace, *, window: int = 1, baseline: Baseline = ZERO) -> Scores:
+    """How much the target falls when a token, or a window around it, is taken away.
+
+    The mean of f(all) − f(all but the window) over the windows of that many tokens that hold it.
+    """
+    check_count("window", window)
+    size = trace.inputs.ids.shape[1]
+    lengths = trace.inputs.lengths
+    first = torch.arange(size, device=lengths.device)
+    spread = (first[None, :] >= first[:, None]) & (first[None, :] < first[:, None] + window)
+    starts = first[:, None] <= (lengths - window).clamp(min=0)[None, :]
+    windows = spread[:, None, :] & starts[..., None] & trace.inputs.present
+    kept = torch.cat([torch.ones_like(windows[:1]), ~windows])
+    values = values_of(trace, kept, baseline)
+    falls = (values[0] - values[1:])[..., None] * windows
+    covered = windows.sum(0).clamp(min=1)
+    return falls.sum(0) / covered * trace.ordinary
+
+
+@METHODS.register(
+    "shapley",
+    needs={"replay"},
+    signed=True,
+    aliases=("shapley_sampling", "shapley_value_sampling"),
+    paper="Castro, Gómez and Tejada (2009)",
+)
+def shapley(
+    trace: Trace, *, permutations: int = 25, seed: int = 0, baseline: Baseline = ZERO
+) -> Scores:
+    """What a token adds when tokens come back one by one, averaged over random orders.
+
+    Mean over permutations of f(before ∪ t) − f(before): in the limit the Shapley value. The scores add up
+    to f(all) − f(none).
+    """
+    check_count("permutations", permutations)
+    total = torch.zeros_like(trace.embeddings[..., 0])
+    random = list(generators(trace, seed))
+    for _ in range(permutations):
+        ranks = torch.zeros_like(trace.inputs.ids)
+        for row, generator in enumerate(random):
+            places = trace.ordinary[row].nonzero()[:, 0]
+            ranks[row, places] = torch.randperm(len(places), generator=generator).to(ranks) + 1
+        steps = torch.arange(int(ranks.max()) + 1, device=ranks.device)
+        values = values_of(trace, ranks <= steps[:, None, None], baseline)
+        gains = torch.cat([torch.zeros_like(values[:1]), values.diff(dim=0)])
+        total += gains.gather(0, ranks.T).T * trace.ordinary
+    return total / permutations
+
+
+@METHODS.register(
+    "lime",
+    needs={"replay"},
+    signed=True,
+    paper="Ribeiro, Singh and Guestrin (2016)",
+)
+def lime(
+    trace: Trace,
+    *,
+    samples: int = 200,
+    width: float = 0.25,
+    ridge: float = 0.01,
+    seed: int = 0,
+    baseline: Baseline = ZERO,
+) -> Scores:
+    """Weights of a linear model of the target, fitted to texts with tokens taken away at random.
+
+    Each sample takes away a random number of random tokens; it counts with exp(−d²/width²), d the cosine
+    distance to the whole text. Ridge regression with an intercept, in 64 bits.
+    """
+    check_count("samples", samples)
+    kept = torch.ones(samples, *trace.inputs.ids.shape, dtype=torch.bool)
+    for row, generator in enumerate(generators(trace, seed)):
+        places = trace.ordinary[row].nonzero()[:, 0].cpu()
+        for sample in range(1, samples):
+            count = int(torch.randint(1, len(places) + 1, (1,), generator=generator))
+            order = torch.randperm(len(places), generator=generator)
+            kept[sample, row, places[order[:count]]] = False
+    values = values_of(trace, kept.to(trace.ordinary.device), baseline).double().cpu()
+    scores = torch.zeros(trace.inputs.ids.shape, dtype=torch.float64)
+    for row in range(len(scores)):
+        places = trace.ordinary[row].nonzero()[:, 0].cpu()
+        scores[row, places] = fitted(kept[:, row, places].double(), values[:, row], width, ridge)
+    return scores.to(trace.embeddings)
+
+
+def fitted(features: Tensor, values: Tensor, width: float, ridge: float) -> Tensor:
+    """The coefficients of a weighted ridge regression; the intercept is not drawn to zero."""
+    distance = 1 - features.mean(1).sqrt()
+    weights = torch.exp(-(distance**2) / width**2)
+    weights = weights / weights.sum()
+    centred = features - weights @ features
+    target = values - weights @ values
+    covariance = centred.T @ (weights[:, None] * centred)
+    penalty = ridge / len(values) * torch.eye(len(covariance), dtype=covariance.dtype)
+    coefficients: Tensor = torch.linalg.solve(covariance + penalty, centred.T @ (weights * target))
+    return coefficients
