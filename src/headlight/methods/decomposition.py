@@ -20,7 +20,7 @@ from headlight.trace.trace import Trace
 
 MEMORY = 256
 """Megabytes that the contributions of a block of tokens may take."""
-CACHED = 8
+CACHED = 4
 """Megabytes that are worked on at once: more is slower, since it does not stay in the cache."""
 
 
@@ -29,7 +29,7 @@ class Summands:
     """What one row's block adds up, all linear parts folded in; divided by `scale` it is T.
 
     vectors [token, head, feature] and residual [token, feature] of every token, the attention to it
-    [token, query, head], and y times scale. positions: where the row's tokens stand in the batch.
+    [token, query, head], and y times scale.
     """
 
     attention: Tensor
@@ -37,50 +37,57 @@ class Summands:
     residual: Tensor
     scale: Tensor
     output: Tensor
-    positions: Tensor
 
 
-def summands(mixer: Mixer, present: Tensor, norms: Sequence[Norm], eps: bool) -> Iterator[Summands]:
-    """Each row of the batch at its own length, through these normalisations."""
-    for row, is_present in enumerate(present):
-        positions = is_present.nonzero()[:, 0]
-        values = mixer.values[row][:, positions]
-        vectors = torch.einsum("hkw,hwd->khd", values, mixer.projection)
-        residual = mixer.residual[row, positions]
-        scale = torch.ones_like(residual[:, 0])
-        output = norms[-1].output if norms else mixer.output
-        for norm in norms:
-            vectors, residual = (
-                norm.weight * (part - part.mean(-1, keepdim=True)) for part in (vectors, residual)
-            )
-            variance = norm.variance[row, positions]
-            scale = scale * (variance + norm.epsilon if eps else variance).sqrt()
+def summands(mixer: Mixer, sizes: Tensor, norms: Sequence[Norm], eps: bool) -> Iterator[Summands]:
+    """Each row of the batch at its own length, through these normalisations.
+
+    Centring and γ are linear, so they go into W_O, which is smaller than what it makes.
+    """
+    projection, residuals = mixer.projection, mixer.residual
+    scales = torch.ones_like(residuals[..., 0])
+    for norm in norms:
+        projection, residuals = (
+            norm.weight * (part - part.mean(-1, keepdim=True)) for part in (projection, residuals)
+        )
+        scales = scales * (norm.variance + norm.epsilon if eps else norm.variance).sqrt()
+    outputs = (norms[-1].output if norms else mixer.output) * scales[..., None]
+    for row, size in enumerate(sizes.tolist()):
+        vectors = mixer.values[row, :, :size] @ projection
         yield Summands(
-            attention=mixer.attention[row][:, positions][:, :, positions].permute(2, 1, 0),
-            vectors=vectors,
-            residual=residual,
-            scale=scale,
-            output=output[row, positions] * scale[:, None],
-            positions=positions,
+            attention=mixer.attention[row, :, :size, :size].permute(2, 1, 0).contiguous(),
+            vectors=vectors.transpose(0, 1).contiguous(),
+            residual=residuals[row, :size],
+            scale=scales[row, :size],
+            output=outputs[row, :size],
         )
 
 
-def lengths(parts: Summands, subtracted: Tensor, p: int, memory: int) -> Tensor:
-    """‖T_i(x_j) σ_i − subtracted_i‖_p for all i and j, in blocks of tokens j."""
+def lengths(parts: Summands, subtracted: Tensor | None, p: int, memory: int) -> Tensor:
+    """‖T_i(x_j) σ_i − subtracted_i‖_p for all i and j, in blocks of tokens j.
+
+    Every step works in place: new memory, and torch's own 1-norm, are several times slower.
+    """
     count, _, features = parts.vectors.shape
     one = count * features * parts.vectors.element_size()
-    step = max(1, int(min(memory, CACHED) * 2**20 // one))
+    step = min(count, max(1, int(min(memory, CACHED) * 2**20 // one)))
+    space = parts.vectors.new_empty(step, count, features)
     found = parts.residual.new_empty(count, count)
     for start in range(0, count, step):
         block = slice(start, start + step)
-        size = len(parts.vectors[block])
-        contributions = torch.baddbmm(
-            -subtracted.expand(size, -1, -1), parts.attention[block], parts.vectors[block]
-        )
-        tokens = torch.arange(size, device=contributions.device)
-        contributions[tokens, start + tokens] += parts.residual[block]
-        found[:, block] = torch.linalg.vector_norm(contributions, p, -1).T
+        tokens = torch.arange(start, min(count, start + step), device=space.device)
+        contributions = space[: len(tokens)]
+        torch.bmm(parts.attention[block], parts.vectors[block], out=contributions)
+        contributions[tokens - start, tokens] += parts.residual[block]
+        if subtracted is not None:
+            contributions -= subtracted
+        found[:, block] = length(contributions, p).T
     return found
+
+
+def length(vectors: Tensor, p: int) -> Tensor:
+    """‖v‖_p of vectors that are not needed any more."""
+    return vectors.abs_().sum(-1) if p == 1 else torch.linalg.vector_norm(vectors, p, -1)
 
 
 def check(p: int, memory: int) -> None:
@@ -109,16 +116,16 @@ def alti_layers(
     found = []
     for mixer in trace.mixers:
         matrix = torch.zeros_like(mixer.attention[:, 0])
-        rows = summands(mixer, trace.inputs.present, norms_of(mixer, second), not released)
+        rows = summands(mixer, trace.inputs.lengths, norms_of(mixer, second), not released)
         for row, parts in enumerate(rows):
             shift = 1e-6 * parts.scale[:, None] if released else 0
             distances = lengths(parts, parts.output - shift, p, memory)
-            nearer = torch.linalg.vector_norm(parts.output, p, -1)[:, None] - distances
+            nearer = length(parts.output.clone(), p)[:, None] - distances
             closeness = nearer.clamp(min=0) * is_mixed(parts)
             total = closeness.sum(-1, keepdim=True)
             itself = torch.eye(len(total), dtype=total.dtype, device=total.device)
             shares = torch.where(total > 0, closeness / total.where(total > 0, 1), itself)
-            matrix[row][parts.positions[:, None], parts.positions] = shares
+            matrix[row, : len(shares), : len(shares)] = shares
         found.append(matrix)
     return found
 
@@ -151,11 +158,11 @@ def lengths_of(
     check(2, memory)
     for mixer in trace.mixers:
         matrix = torch.zeros_like(mixer.attention[:, 0])
-        rows = summands(mixer, trace.inputs.present, norms_of(mixer, second), not released)
+        rows = summands(mixer, trace.inputs.lengths, norms_of(mixer, second), not released)
         for row, parts in enumerate(rows):
-            found = lengths(parts, torch.zeros_like(parts.output), 2, memory)
+            found = lengths(parts, None, 2, memory)
             scaled = found * is_mixed(parts) / parts.scale[:, None]
-            matrix[row][parts.positions[:, None], parts.positions] = scaled
+            matrix[row, : len(scaled), : len(scaled)] = scaled
         yield matrix
 
 

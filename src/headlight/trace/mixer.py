@@ -6,6 +6,7 @@ before W_V and have no norm around the sum.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +14,7 @@ from transformers.pytorch_utils import Conv1D
 
 from headlight.batch import Inputs
 from headlight.shapes import Attention, Features, Hidden, Projection, Scores, Values
-from headlight.trace.capture import Recorder, max_precision
+from headlight.trace.capture import Recorder
 from headlight.trace.padding import without_padding
 
 
@@ -23,9 +24,14 @@ class Norm:
 
     weight: Features
     bias: Features
-    variance: Scores
     epsilon: float
+    given: Hidden
     output: Hidden
+
+    @cached_property
+    def variance(self) -> Scores:
+        """The variance of what every token gave it."""
+        return self.given.var(-1, correction=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +107,6 @@ def projected(module: nn.Module, values: Values) -> tuple[Projection, Features]:
 def acted(module: nn.Module, given: Tensor, output: Tensor, inputs: Inputs) -> Norm:
     """A layer norm on what it was given."""
     assert isinstance(module, nn.LayerNorm)
-    given = given.detach().to(max_precision(given.dtype))
-    weight, bias = module.weight.detach().to(given), module.bias.detach().to(given)
-    variance = given.var(-1, correction=0).to(inputs.ids.device)
-    return Norm(weight, bias, variance, module.eps, without_padding(output, inputs))
+    given, output = (without_padding(states, inputs) for states in (given, output))
+    weight, bias = (part.detach().to(given) for part in (module.weight, module.bias))
+    return Norm(weight, bias, module.eps, given, output)
