@@ -19,7 +19,7 @@ from pathlib import Path
 
 import torch
 import transformers
-from transformers import BertConfig, BertForSequenceClassification
+from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification
 from transformers.utils import logging
 
 import headlight
@@ -40,8 +40,21 @@ NETWORKS = {
 ROWS, TOKENS = 8, 64
 
 
+PASSES = {
+    "integrated_gradients": ({"steps": 10}, 10, True),
+    "smooth_gradient": ({"samples": 10}, 10, True),
+    "gradient_shap": ({"samples": 10}, 10, True),
+    "occlusion": ({}, TOKENS + 1, False),
+    "lime": ({"samples": 50}, 50, False),
+    "shapley": ({"permutations": 1}, TOKENS + 1, False),
+}
+"""Methods of many passes: options, how many passes these need at least, and whether with a way back."""
+
+
 def group(name: str) -> str:
     needs = METHODS[name].needs
+    if "mixers" in needs:
+        return "decomposition"
     if "relevance" in needs:
         return "relevance"
     if any("gradient" in need for need in needs):
@@ -50,17 +63,18 @@ def group(name: str) -> str:
 
 
 def cases() -> dict[str, list[str]]:
-    """Every method alone, then all of a group, then all together."""
-    several = {name: [name] for name in METHODS}
-    quick = [name for name in METHODS if name != "attention_flow"]
+    """Every method of one pass alone, then all of a group, then all together."""
+    several = {name: [name] for name in METHODS if "replay" not in METHODS[name].needs}
+    quick = [name for name in several if name != "attention_flow"]
     for kind, title in (
         ("attention", "all attention methods but attention_flow"),
+        ("decomposition", "all decomposition methods"),
         ("gradient", "all gradient methods"),
         ("relevance", "all relevance methods"),
     ):
         several[title] = [n for n in quick if group(n) == kind]
-    several["all methods but attention_flow"] = quick
-    several["all methods"] = list(METHODS)
+    several["all of these but attention_flow"] = quick
+    several["all of these"] = [*quick, "attention_flow"]
     return several
 
 
@@ -84,20 +98,25 @@ def measure(settings: dict[str, int]) -> dict[str, dict[str, float]]:
     model = headlight.wrap(net)
     batch = Batch.from_ids(torch.randint(5, 30000, (ROWS, TOKENS)))
     inputs = collate(batch.rows, 0)
+    decoder = headlight.wrap(BertForMaskedLM(BertConfig(vocab_size=30522, **settings)).eval())
+    given = {"mask": half_of_all_heads(net), "decoder": decoder}
 
     def plain() -> None:
         with torch.inference_mode():
             net(inputs.ids, attention_mask=inputs.attended.long())
 
-    mask = half_of_all_heads(net)
+    def there_and_back() -> None:
+        leaf = net.bert.embeddings(inputs.ids).detach().requires_grad_()
+        hidden = net.bert.encoder(leaf).last_hidden_state
+        net.classifier(net.bert.pooler(hidden))[:, 0].sum().backward(inputs=[leaf])
 
-    def explaining(names: list[str]) -> Callable[[], object]:
-        takes_mask = any("mask" in METHODS[name].options for name in names)
-        options = {"mask": mask} if takes_mask else {}
-        return lambda: headlight.explain(model, batch, names, **options)
+    def explaining(names: list[str], **options: int) -> Callable[[], object]:
+        asked = {option for name in names for option in METHODS[name].options}
+        own = {option: value for option, value in given.items() if option in asked}
+        return lambda: headlight.explain(model, batch, names, **own, **options)
 
     calls = {name: explaining(names) for name, names in cases().items()}
-    slow = {"attention_flow", "all methods"}
+    slow = {"attention_flow", "all of these"}
     for call in (plain, *(c for name, c in calls.items() if name not in slow)):
         call()
     ratios: dict[str, list[float]] = {name: [] for name in calls}
@@ -116,6 +135,18 @@ def measure(settings: dict[str, int]) -> dict[str, dict[str, float]]:
             "median": round(statistics.median(values), 2),
             "quarter": round(low, 2),
             "three quarters": round(high, 2),
+        }
+    for name, (options, passes, goes_back) in PASSES.items():
+        values = []
+        call = explaining([name], **options)
+        for _ in range(3):
+            base = min(timed(there_and_back if goes_back else plain) for _ in range(3))
+            values.append(timed(call) / base / passes)
+        kind = "forward and back" if goes_back else "forward"
+        answers[f"{name}, each of its {passes} passes, to {kind}"] = {
+            "median": round(statistics.median(values), 2),
+            "quarter": round(min(values), 2),
+            "three quarters": round(max(values), 2),
         }
     answers["plain forward, seconds"] = {"median": round(statistics.median(seconds), 4)}
     return answers

@@ -165,6 +165,7 @@ def test_all_agree_where_tokens_add_up() -> None:
     for name, options in {
         "shapley": {"permutations": 2},
         "integrated_gradients": {"steps": 1},
+        "deeplift": {},
         "gradient_shap": {"samples": 2},
         "lime": {"samples": 60, "ridge": 0.0},
     }.items():

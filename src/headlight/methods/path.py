@@ -188,3 +188,31 @@ def gradient_shap(
     way = trace.embeddings + scale * noise(trace, samples, seed + 1) - start
     points = start + shares.to(way)[..., None, None] * way
     return (gradients_at(trace, points) * way).sum(-1).mean(0)
+
+
+@METHODS.register(
+    "deeplift",
+    needs={"replay"},
+    signed=True,
+    paper="Shrikumar, Greenside and Kundaje (2017), extended to products",
+)
+def deeplift(trace: Trace, *, baseline: Baseline = ZERO) -> Scores:
+    """Differences to a baseline carried through every operation, in one pass.
+
+    Σ_k m_k (E − E')_k, m the multipliers of the rescale rule; a product of two values, as in attention, is
+    shared by Δ(ab) = b̄ Δa + ā Δb. The scores add up to the difference of the explained logits exactly.
+    """
+    start = baseline.embeddings(trace)
+    return (trace.multiply(start) * (trace.embeddings - start)).sum(-1)
+
+
+@METHODS.register(
+    "deeplift_shap",
+    needs={"replay"},
+    signed=True,
+    paper="Lundberg and Lee (2017)",
+)
+def deeplift_shap(trace: Trace, *, baseline: Baseline = ZERO) -> Scores:
+    """DeepLIFT averaged over two baselines: the chosen one and no embedding at all."""
+    scores: Scores = deeplift(trace, baseline=baseline) + deeplift(trace, baseline=ZERO)
+    return scores / 2

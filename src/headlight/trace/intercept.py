@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode
 from transformers import PreTrainedModel
 
 from headlight.errors import UnsupportedModel
-from headlight.trace.rules import LinearMap, Operation, Rule, Shares
+from headlight.trace.rules import LinearMap, Normalisation, Operation, Rule, Shares
 
 Gate = Callable[[Tensor, int], Tensor]
 """What lets relevance into the heads of a layer: (relevance [batch, head, query, feature], layer)."""
@@ -260,7 +260,12 @@ def read_layer_norm(
         return scaled - scaled.mean(-1, keepdim=True)
 
     gain = torch.ones_like(input[..., :1]) if weight is None else weight
-    return Operation("layer_norm", rows, map=LinearMap(gain, bias, forward, back)), (input,)
+    return Operation(
+        "layer_norm",
+        rows,
+        map=LinearMap(gain, bias, forward, back),
+        norm=Normalisation(gain, eps, is_centred=True),
+    ), (input,)
 
 
 def read_one(kind: str) -> Callable[..., Any]:
@@ -322,6 +327,15 @@ def unit_kind(module: nn.Module) -> str | None:
     return "activation" if type(module).__module__ == "transformers.activations" else None
 
 
+def root_mean_square(module: nn.Module) -> Normalisation | None:
+    """What an RMS norm of transformers is made with; None for other modules."""
+    epsilon = getattr(module, "variance_epsilon", None)
+    weight = getattr(module, "weight", None)
+    if not isinstance(epsilon, float) or not isinstance(weight, Tensor):
+        return None
+    return Normalisation(weight.detach(), epsilon, is_centred=False)
+
+
 @contextmanager
 def intercepted(
     network: PreTrainedModel,
@@ -336,13 +350,13 @@ def intercepted(
         mode.depth += is_ours()
 
     def leave(kind: str) -> Callable[..., Any]:
-        def switched(_module: nn.Module, args: tuple[Any, ...], output: Tensor) -> Tensor | None:
+        def switched(module: nn.Module, args: tuple[Any, ...], output: Tensor) -> Tensor | None:
             if not is_ours():
                 return None
             mode.depth -= 1
             if mode.depth or not takes(output):
                 return None
-            unit = Operation(kind, board.rows)
+            unit = Operation(kind, board.rows, norm=root_mean_square(module))
             return Switch.apply(board, unit, output, args[0])  # type: ignore[no-untyped-call, no-any-return]
 
         return switched

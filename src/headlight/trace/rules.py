@@ -30,6 +30,15 @@ class LinearMap:
 
 
 @dataclass(frozen=True, eq=False)
+class Normalisation:
+    """What a normalisation is made with: γ, ε, and whether it takes the mean away first."""
+
+    weight: Tensor
+    epsilon: float
+    is_centred: bool
+
+
+@dataclass(frozen=True, eq=False)
 class Operation:
     """One operation of a forward pass and what it is made with besides its inputs.
 
@@ -42,6 +51,7 @@ class Operation:
     rows: int
     takes: tuple[bool, ...] = (True,)
     map: "LinearMap | None" = None
+    norm: "Normalisation | None" = None
     signs: tuple[int, ...] = ()
     dims: tuple[int, ...] = ()
     layer: int = -1

@@ -15,6 +15,7 @@ from headlight.trace.capture import Recorder, watching
 from headlight.trace.goal import Goal, Output, read_place, settle
 from headlight.trace.intercept import Switchboard
 from headlight.trace.mixer import Mixer, mixers_of
+from headlight.trace.multipliers import multipliers
 from headlight.trace.network import check_finite, check_ids, logits_of
 from headlight.trace.padding import without_padding
 from headlight.trace.relevance import Flow, Relevance, send_relevance
@@ -61,6 +62,7 @@ class Trace:
     run_again: Callable[[Hidden, Output | None], PerRow]
     embed: Callable[[Ids], Hidden]
     embed_twice: Callable[[], tuple[Hidden, Hidden]]
+    multiply: Callable[[Hidden], Hidden]
     place: Callable[[Goal], Scores]
     send: Callable[[Goal, Flow], Relevance]
     swept: dict[Output | None, Gradients] = field(default_factory=dict)
@@ -130,6 +132,7 @@ def trace(
     goal = settle(targets, model, rows, inputs, logits, released=released)
     assert recorder.embeddings is not None, "the embedding module did not run"
     kind = recorder.embeddings.dtype
+    embeddings = without_padding(recorder.embeddings, inputs)
     blocks = recorder.block_inputs
     hidden = [*blocks, recorder.block_output] if recorder.block_output is not None else blocks
     captured = [recorder.embeddings, *hidden, *recorder.attention]
@@ -173,7 +176,7 @@ def trace(
         inputs=inputs,
         goal=goal,
         logits=logits.detach(),
-        embeddings=without_padding(recorder.embeddings, inputs),
+        embeddings=embeddings,
         attention=tuple(without_padding(a, inputs) for a in recorder.attention),
         hidden=tuple(without_padding(h, inputs) for h in hidden),
         mixers=tuple(mixers_of(recorder, inputs)) if recorder.wants_mixers else (),
@@ -182,6 +185,7 @@ def trace(
         run_again=run_again,
         embed=embed,
         embed_twice=lambda: embedded_twice(model, inputs, goal),
+        multiply=lambda reference: multipliers(model, inputs, goal, embeddings, reference),
         place=lambda goal: read_place(goal, model),
         send=lambda goal, flow: send_relevance(flow, goal, logits, recorder, inputs),
     )

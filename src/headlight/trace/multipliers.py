@@ -1,0 +1,157 @@
+"""DeepLIFT: how much of the difference to a reference each difference of an input explains.
+
+Input and reference run in one pass, the reference in the second half of the batch. A multiplier m of a
+value says Δf = Σ m Δvalue; every rule here keeps that sum exactly. Δ is input minus reference, ā the mean of
+both. Linear operations pass multipliers on as gradients. Nonlinear ones of one value follow the rescale
+rule, Δz/Δx (Shrikumar et al. 2017); a product follows Δ(ab) = b̄ Δa + ā Δb; softmax and normalisations are
+made of these.
+"""
+
+import torch
+from torch import Tensor
+
+from headlight.batch import Inputs
+from headlight.models.model import Model
+from headlight.shapes import Hidden
+from headlight.trace.capture import Recorder, watching
+from headlight.trace.goal import Goal
+from headlight.trace.intercept import Sweep, Switchboard
+from headlight.trace.network import logits_of
+from headlight.trace.padding import without_padding
+from headlight.trace.rules import Operation, Rule, Shares, narrowed
+
+SMALL = 1e-6
+"""Below this difference the slope is taken instead of the quotient of differences."""
+
+
+def multipliers(
+    model: Model, inputs: Inputs, goal: Goal, embeddings: Hidden, reference: Hidden
+) -> Hidden:
+    """The multiplier of every embedding, where f is the sum of the explained logits."""
+    both = torch.cat([embeddings, reference]).to(model.network.dtype).requires_grad_()
+    recorder = Recorder(
+        wants_attention=True,
+        wants_gradient=True,
+        replacement=both,
+        board=Switchboard(2 * len(inputs.ids)),
+    )
+    with watching(model, recorder):
+        logits = logits_of(model, inputs.repeated(2))
+    seed = sum(sign * goal.repeated(2).seed(logits, sign, "one") for sign in (1.0, -1.0))
+    assert isinstance(seed, Tensor)
+    seed[len(inputs.ids) :] = 0
+    assert recorder.board is not None
+    with recorder.board.sweeping(Sweep("deeplift", RULES)):
+        (found,) = torch.autograd.grad(logits, both, seed)
+    return without_padding(found[: len(inputs.ids)], inputs)
+
+
+# ------------------------------------------------------------------------------------- halves
+
+
+def halves(values: Tensor) -> tuple[Tensor, Tensor]:
+    """Input and reference; what has no batch is the same for both."""
+    if values.shape[0] % 2:
+        return values, values
+    first, second = values.chunk(2)
+    return first, second
+
+
+def mean(values: Tensor) -> Tensor:
+    """ā."""
+    first, second = halves(values)
+    return (first + second) / 2
+
+
+def whole(multiplier: Tensor, like: Tensor) -> Tensor:
+    """A multiplier of the input, nothing for the reference."""
+    if like.shape[0] % 2:
+        return narrowed(multiplier, like)
+    return torch.cat(
+        [narrowed(multiplier, like[: len(like) // 2]), torch.zeros_like(like[len(like) // 2 :])]
+    )
+
+
+def quotient(above: Tensor, below: Tensor, slope: Tensor) -> Tensor:
+    """Δz / Δx, the slope where the difference is too small to divide by."""
+    is_small = below.abs() < SMALL
+    return torch.where(is_small, slope, above / below.where(~is_small, 1.0))
+
+
+# -------------------------------------------------------------------------------------- rules
+
+
+def as_gradient(_op: Operation, inputs: tuple[Tensor, ...], z: Tensor, m: Tensor) -> Shares:
+    """Of linear operations of one value: the gradient."""
+    return torch.autograd.grad(z, inputs[0], m, retain_graph=True)
+
+
+def summand(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
+    """Of the summands of a sum: m, with their signs."""
+    return tuple(narrowed(sign * m, x) for x, sign in zip(inputs, op.signs, strict=True))
+
+
+def rescale(_op: Operation, inputs: tuple[Tensor, ...], z: Tensor, m: Tensor) -> Shares:
+    """Of one value: Δz / Δx."""
+    (slope,) = torch.autograd.grad(z, inputs[0], torch.ones_like(z), retain_graph=True)
+    (x, x0), (y, y0) = halves(inputs[0]), halves(z)
+    return (whole(halves(m)[0] * quotient(y - y0, x - x0, halves(slope)[0]), inputs[0]),)
+
+
+def product(_op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
+    """Of factors element by element: the mean of the other one."""
+    a, b = inputs
+    own = halves(m)[0]
+    return whole(own * mean(b), a), whole(own * mean(a), b)
+
+
+def matrix_product(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
+    """Of matrices: the mean of the other one."""
+    a, b = inputs
+    own = halves(m)[0]
+    return (
+        whole(own @ mean(b).transpose(-1, -2), a) if op.takes[0] else None,
+        whole(mean(a).transpose(-1, -2) @ own, b) if op.takes[1] else None,
+    )
+
+
+def softmax(_op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
+    """Exponential, sum, inverse and product: e / Σe, scaled by the same maximum on both sides."""
+    x, x0 = halves(inputs[0])
+    top = torch.maximum(x, x0).amax(-1, keepdim=True)
+    e, e0 = (x - top).exp(), (x0 - top).exp()
+    total, total0 = e.sum(-1, keepdim=True), e0.sum(-1, keepdim=True)
+    own = halves(m)[0]
+    inverse = (own * (e + e0) / 2).sum(-1, keepdim=True) * (-1 / (total * total0))
+    of_e = own * (1 / total + 1 / total0) / 2 + inverse
+    return (whole(of_e * quotient(e - e0, x - x0, e), inputs[0]),)
+
+
+def normalise(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
+    """C r with c the value (centred in a layer norm), r = 1/√(mean c² + ε): products and a rescaled r."""
+    assert op.norm is not None
+    x, x0 = halves(inputs[0])
+    if op.norm.is_centred:
+        x, x0 = (value - value.mean(-1, keepdim=True) for value in (x, x0))
+    spread, spread0 = ((c**2).mean(-1, keepdim=True) + op.norm.epsilon for c in (x, x0))
+    inverse, inverse0 = spread.rsqrt(), spread0.rsqrt()
+    own, middle = halves(m)[0] * op.norm.weight, (x + x0) / 2
+    slope = -(inverse**3) / 2
+    of_spread = (own * middle).sum(-1, keepdim=True) * quotient(
+        inverse - inverse0, spread - spread0, slope
+    )
+    of_c = own * (inverse + inverse0) / 2 + of_spread * 2 * middle / x.shape[-1]
+    return (whole(of_c - of_c.mean(-1, keepdim=True) if op.norm.is_centred else of_c, inputs[0]),)
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(("linear", "addmm", "convolution", "sum", "scale", "shift"), as_gradient),
+    "add": summand,
+    "matmul": matrix_product,
+    "attend": matrix_product,
+    "mul": product,
+    "activation": rescale,
+    "softmax": softmax,
+    "norm": normalise,
+    "layer_norm": normalise,
+}
