@@ -128,19 +128,20 @@ def softmax(_op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -
 
 
 def normalise(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
-    """C r with c the value (centred in a layer norm), r = 1/√(mean c² + ε): products and a rescaled r."""
+    """c r, with c the value (centred in a layer norm) and r = 1/√s, s = mean c² + ε.
+
+    Δ(cr) = (w r + (1 − w) r') Δc + (w c' + (1 − w) c) Δr holds for any w. Half and half is unstable where
+    the reference hardly varies and r' is huge; w = r'/(r + r') is not. Δr/Δs = −(r r')²/(r + r').
+    """
     assert op.norm is not None
-    x, x0 = halves(inputs[0])
+    c, c0 = halves(inputs[0])
     if op.norm.is_centred:
-        x, x0 = (value - value.mean(-1, keepdim=True) for value in (x, x0))
-    spread, spread0 = ((c**2).mean(-1, keepdim=True) + op.norm.epsilon for c in (x, x0))
-    inverse, inverse0 = spread.rsqrt(), spread0.rsqrt()
-    own, middle = halves(m)[0] * op.norm.weight, (x + x0) / 2
-    slope = -(inverse**3) / 2
-    of_spread = (own * middle).sum(-1, keepdim=True) * quotient(
-        inverse - inverse0, spread - spread0, slope
-    )
-    of_c = own * (inverse + inverse0) / 2 + of_spread * 2 * middle / x.shape[-1]
+        c, c0 = (values - values.mean(-1, keepdim=True) for values in (c, c0))
+    r, r0 = (((values**2).mean(-1, keepdim=True) + op.norm.epsilon).rsqrt() for values in (c, c0))
+    own = halves(m)[0] * op.norm.weight
+    of_r = (own * (c0 * r0 + c * r)).sum(-1, keepdim=True) / (r + r0)
+    of_s = of_r * -((r * r0) ** 2) / (r + r0)
+    of_c = own * 2 * r * r0 / (r + r0) + of_s * (c + c0) / c.shape[-1]
     return (whole(of_c - of_c.mean(-1, keepdim=True) if op.norm.is_centred else of_c, inputs[0]),)
 
 
