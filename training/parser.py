@@ -92,7 +92,7 @@ def main() -> None:
     }
     pipeline.meta["performance"] = {**kept, "dep_las_per_type": relations}
     pipeline.meta.update(name="ud_ewt", description="Tags and Universal Dependencies of English.",
-                         license="CC BY-SA 4.0", version="0.1.0")  # fmt: skip
+                         license="CC BY-SA 4.0", version="0.2.0")  # fmt: skip
     pipeline.to_disk(options.out / "pipeline")
     labels = {label for name in pipeline.pipe_names[1:] for label in pipeline.get_pipe(name).labels}
     words = options.out / "pipeline" / "vocab" / "strings.json"

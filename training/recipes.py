@@ -62,9 +62,14 @@ RECIPES = {
         (("snli", "train"), ("mnli", "train")),
         ("snli", "test"),
         epochs=2.0,
+        megabytes=3.5,
     ),
     "paraphrase": Recipe(
-        ("different", "duplicate"), (("qqp", "train"),), ("qqp", "test"), epochs=4.0
+        ("different", "duplicate"),
+        (("qqp", "train"),),
+        ("qqp", "test"),
+        epochs=4.0,
+        megabytes=4.5,
     ),
     "qa": Recipe(
         (),

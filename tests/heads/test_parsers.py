@@ -61,7 +61,7 @@ def test_our_parser_finds_the_core_relations() -> None:
 
 def test_our_parser_is_small_and_says_how_good_it_is() -> None:
     files = [path for path in PIPELINE.rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) < 8 * 2**20
+    assert sum(path.stat().st_size for path in files) < 8_000_000
     performance = spacy.load(PIPELINE).meta["performance"]
     assert performance["dep_las"] > 0.78
 
