@@ -11,6 +11,7 @@ from headlight import METHODS, InvalidInput, MissingExtra, Model
 from headlight.models import converted as conversion
 from headlight.models.bases import SMOLLM
 from headlight.models.converted import converted
+from tests.networks import FEW
 
 pytestmark = pytest.mark.xdist_group("llm")
 
@@ -39,7 +40,7 @@ def test_it_knows_agreement_across_a_distractor(llm: Model) -> None:
 
 
 def test_every_method_explains_its_next_token(llm: Model) -> None:
-    found = headlight.explain(llm, "The capital of France is", list(METHODS))
+    found = headlight.explain(llm, "The capital of France is", list(METHODS), **FEW)
     assert set(found) == set(METHODS)
     for answer in found.values():
         assert np.isfinite(answer.scores).all()
