@@ -21,7 +21,7 @@ from headlight.trace.trace import Trace
 MEMORY = 256
 """Megabytes that the contributions of a block of tokens may take."""
 CACHED = 4
-"""Megabytes that are worked on at once: more is slower, since it does not stay in the cache."""
+"""Megabytes that a processor works on at once: more is slower, since it does not stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,8 @@ def lengths(parts: Summands, subtracted: Tensor | None, p: int, memory: int) -> 
     """
     count, _, features = parts.vectors.shape
     one = count * features * parts.vectors.element_size()
-    step = min(count, max(1, int(min(memory, CACHED) * 2**20 // one)))
+    room = min(memory, CACHED) if parts.vectors.device.type == "cpu" else memory
+    step = min(count, max(1, int(room * 2**20 // one)))
     space = parts.vectors.new_empty(step, count, features)
     found = parts.residual.new_empty(count, count)
     for start in range(0, count, step):
