@@ -128,7 +128,7 @@ def softmax(_op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -
 
 
 def normalise(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
-    """c r, with c the value (centred in a layer norm) and r = 1/√s, s = mean c² + ε.
+    """Product of c, the value (centred in a layer norm), and r = 1/√s, s = mean c² + ε.
 
     Δ(cr) = (w r + (1 − w) r') Δc + (w c' + (1 − w) c) Δr holds for any w. Half and half is unstable where
     the reference hardly varies and r' is huge; w = r'/(r + r') is not. Δr/Δs = −(r r')²/(r + r').
