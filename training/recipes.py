@@ -55,7 +55,10 @@ SENTIMENT = Recipe(
 RECIPES = {
     "sentiment": SENTIMENT,
     "topic": Recipe(
-        ("World", "Sports", "Business", "Sci/Tech"), (("ag_news", "train"),), ("ag_news", "test")
+        ("World", "Sports", "Business", "Sci/Tech"),
+        (("ag_news", "train"),),
+        ("ag_news", "test"),
+        megabytes=3.5,
     ),
     "nli": Recipe(
         ("entailment", "neutral", "contradiction"),
