@@ -9,7 +9,7 @@ OVERHEAD = 40_000
 
 
 def adapter_of(tuned: dict[str, Tensor], base: dict[str, Tensor], size: int) -> dict[str, Tensor]:
-    """The changes as half-precision tensors: heads whole, vectors as differences, matrices as factors.
+    """The changes: heads whole and vectors as differences in half precision, matrices as 8-bit factors.
 
     Each matrix difference is cut to a rank; ranks are given where they hold most of the change for
     their bytes, until `size` is reached.
@@ -28,15 +28,21 @@ def adapter_of(tuned: dict[str, Tensor], base: dict[str, Tensor], size: int) -> 
     room = size - OVERHEAD - sum(2 * tensor.numel() for tensor in found.values())
     for name, rank in ranks(factors, room).items():
         left, strengths, right = factors[name]
-        root = strengths[:rank].sqrt()
-        found[f"{name}.a"] = (left[:, :rank] * root).half()
-        found[f"{name}.b"] = (root[:, None] * right[:rank]).half()
+        found[f"{name}.a"], one = eight_bits(left[:, :rank], 0)
+        found[f"{name}.b"], other = eight_bits(right[:rank], 1)
+        found[f"{name}.scale"] = (one.flatten() * strengths[:rank] * other.flatten()).float()
     return {name: tensor.contiguous() for name, tensor in sorted(found.items())}
+
+
+def eight_bits(values: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """Whole numbers up to 127 along an axis, and what one of them is worth."""
+    worth = values.abs().amax(dim, keepdim=True) / 127
+    return (values / worth).round().to(torch.int8), worth
 
 
 def ranks(factors: dict[str, tuple[Tensor, Tensor, Tensor]], room: int) -> dict[str, int]:
     """A rank for each matrix: the largest squared singular values for their bytes come first."""
-    costs = {n: 2 * (len(left) + right.shape[1]) for n, (left, _, right) in factors.items()}
+    costs = {n: len(left) + right.shape[1] + 4 for n, (left, _, right) in factors.items()}
     offers = sorted(
         (
             (float(s) ** 2 / costs[n], n)

@@ -23,7 +23,7 @@ def corpus(name: str, data: Path) -> tuple[str, list[str]]:
     """What a mask is learned on: its name, and texts of at least eight words that were trained on."""
     recipe = RECIPES.get(name)
     source, split = recipe.train[0] if recipe else WIKIPEDIA
-    if recipe is not None and recipe.task == "classify":
+    if recipe is not None and recipe.task in ("classify", "tag"):
         found = [example.text for example in SOURCES[source].read(split, data)]
     elif recipe is not None and recipe.task == "answer":
         found = list(dict.fromkeys(q.context for q in read_questions(source, split, data)))

@@ -33,6 +33,7 @@ def test_every_entry_loads_and_is_explained(name: str) -> None:
         Task.SEQUENCE: "a charming film",
         Task.QUESTION: ("Who made it?", "It was made by Ann."),
         Task.MASKED: "a [MASK] film",
+        Task.TOKEN: "the keys to the cabinet [MASK] here .",
     }[entry.task]
     assert headlight.explain(model, text).scores.any()
 
@@ -40,6 +41,19 @@ def test_every_entry_loads_and_is_explained(name: str) -> None:
 def test_all_adapters_together_are_small() -> None:
     folder = CATALOGUE["sentiment"].adapter.parent
     assert sum(path.stat().st_size for path in folder.iterdir()) < 50_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("the keys to the cabinet [MASK] here .", "plural"),
+        ("the key to the cabinets [MASK] here .", "singular"),
+    ],
+)
+def test_agreement_is_decided_at_the_mask(text: str, label: str) -> None:
+    answer = headlight.explain(headlight.load("agreement"), text, "alti")
+    assert answer.target.label == label
+    assert [answer.tokens[p] for p in answer.target.positions] == ["[MASK]"]
 
 
 @pytest.mark.parametrize(
@@ -111,12 +125,15 @@ def test_qa_answers_as_people_do(question: str, answer: str) -> None:
 
 
 @pytest.mark.parametrize("name", TRAINED)
-def test_adapters_are_small_half_precision_and_name_no_machine(name: str) -> None:
+def test_adapters_are_small_of_few_bits_and_name_no_machine(name: str) -> None:
     path = CATALOGUE[name].adapter
     assert path.stat().st_size < (24_000_000 if name == "qa" else 8_000_000)
     with safe_open(path, "pt") as file:
-        assert {str(file.get_tensor(key).dtype) for key in file.keys()} == {"torch.float16"}  # noqa: SIM118
+        kinds = {key: file.get_tensor(key).dtype for key in file.keys()}  # noqa: SIM118
         facts = file.metadata()
+    for key, kind in kinds.items():
+        expected = {"a": torch.int8, "b": torch.int8, "scale": torch.float32}
+        assert kind == expected.get(key.rpartition(".")[2], torch.float16), key
     assert facts["base_sha256"] == MINILM.sha256
     recipe = {k: v for k, v in json.loads(facts["recipe"]).items() if k != "labels"}
     assert "/" not in json.dumps(recipe)
@@ -180,10 +197,12 @@ def test_adapters_of_another_base_or_shape_are_refused(tmp_path: Path) -> None:
 def test_an_adapter_adds_replaces_and_multiplies(tmp_path: Path) -> None:
     net = network("bert", Task.SEQUENCE)
     before = {name: p.detach().clone() for name, p in net.named_parameters()}
-    a, b = torch.randn(3, 2), torch.randn(2, 32)
+    a, b = (torch.randint(-127, 128, shape) for shape in ((3, 2), (2, 32)))
+    scale = torch.tensor([0.5, 0.25])
     changes = {
-        "classifier.weight.a": a,
-        "classifier.weight.b": b,
+        "classifier.weight.a": a.to(torch.int8),
+        "classifier.weight.b": b.to(torch.int8),
+        "classifier.weight.scale": scale,
         "classifier.bias": torch.full((3,), 4.0),
         "bert.pooler.dense.bias.delta": torch.full((32,), 0.5),
     }
@@ -191,7 +210,8 @@ def test_an_adapter_adds_replaces_and_multiplies(tmp_path: Path) -> None:
     save_file(changes, path, {"base_sha256": "ours"})
     merge_adapter(net, path, "ours")
     after = dict(net.named_parameters())
-    torch.testing.assert_close(after["classifier.weight"], before["classifier.weight"] + a @ b)
+    product = (a * scale) @ b.float()
+    torch.testing.assert_close(after["classifier.weight"], before["classifier.weight"] + product)
     torch.testing.assert_close(after["classifier.bias"], torch.full((3,), 4.0))
     torch.testing.assert_close(
         after["bert.pooler.dense.bias"], before["bert.pooler.dense.bias"] + 0.5

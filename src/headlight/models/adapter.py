@@ -1,8 +1,8 @@
 """Adapters: what fine-tuning changed in a base network, small enough to ship.
 
-A safetensors file in half precision. For a parameter NAME it holds `NAME.a` and `NAME.b`, whose
-product is added to the base; or `NAME.delta`, which is added; or `NAME`, which replaces it. Its
-metadata names the base by the sha256 of its weights.
+A safetensors file. For a parameter NAME it holds `NAME.a` and `NAME.b` in eight bits and `NAME.scale`, one
+number a rank: (a · scale) b is added to the base; or, in half precision, `NAME.delta`, which is added, or
+`NAME`, which replaces it. Its metadata names the base by the sha256 of its weights.
 """
 
 from pathlib import Path
@@ -49,9 +49,9 @@ def changes(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     for name, value in tensors.items():
         if name.endswith(".a"):
             stem = name.removesuffix(".a")
-            found[f"{stem}+"] = value @ tensors[f"{stem}.b"]
+            found[f"{stem}+"] = (value * tensors[f"{stem}.scale"]) @ tensors[f"{stem}.b"]
         elif name.endswith(".delta"):
             found[f"{name.removesuffix('.delta')}+"] = value
-        elif not name.endswith(".b"):
+        elif not name.endswith((".b", ".scale")):
             found[name] = value
     return found
