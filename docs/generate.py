@@ -83,7 +83,16 @@ def readme(text: str) -> str:
 
 def cost_table() -> str:
     """The main lines of the speed benchmark."""
-    kept = ("rollout", "attcat", "gae", "mask_lrp", "all gradient methods", "attention_flow")
+    kept = (
+        "rollout",
+        "attcat",
+        "gae",
+        "alti",
+        "decoded_grad_cam",
+        "mask_lrp",
+        "all gradient methods",
+        "attention_flow",
+    )
     results = json.loads((HOME.parent / "benchmarks/speed/results.json").read_text())["results"]
     lines = [f"| | {' | '.join(results)} |", f"|---|{'---|' * len(results)}"]
     for name in kept:
