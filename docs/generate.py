@@ -141,6 +141,8 @@ def card(entry: Embedded) -> Iterator[str]:
         kept = ("epochs", "batch", "rate", "longest", "seed")
         settings = ", ".join(f"{name} {recipe[name]}" for name in kept if name in recipe)
         yield f"- recipe: {settings}; the change kept as an adapter of {size:.1f} MB"
+    if entry.best_layer is not None:
+        yield f"- decoded saliency works best at layer {entry.best_layer}"
     yield f"- limits: {entry.limits}"
 
 

@@ -1,4 +1,4 @@
-"""Find the layer at which decoded saliency works best for each embedded model that has labels.
+"""Find the layer at which decoded saliency works best for the embedded models that label single texts.
 
     python training/layers.py --data FOLDER [NAME …]
 
@@ -16,8 +16,8 @@ from masks import corpus
 
 import headlight
 from headlight import Attribution, Batch, Model
-from headlight.models.bases import MINILM
 from headlight.models.catalogue import CATALOGUE
+from headlight.models.model import Task
 
 TEXTS = 200
 SHARE = 0.25
@@ -52,7 +52,11 @@ def falls(model: Model, texts: list[str]) -> list[float]:
 
 def main() -> None:
     """Measure and print."""
-    labelled = [e.name for e in CATALOGUE.values() if e.base is MINILM and e.labels]
+    labelled = [
+        entry.name
+        for entry in CATALOGUE.values()
+        if entry.task is Task.SEQUENCE and "pairs" not in entry.decides
+    ]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=labelled)
     parser.add_argument("--data", type=Path, required=True)

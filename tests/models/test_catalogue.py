@@ -43,6 +43,13 @@ def test_all_adapters_together_are_small() -> None:
     assert sum(path.stat().st_size for path in folder.iterdir()) < 50_000_000
 
 
+def test_layers_are_decoded_by_the_embedded_head() -> None:
+    found = headlight.explain(headlight.load("sentiment"), "a charming film", "decoded_grad_cam")
+    assert found.options["decoder"] == "decoder"
+    assert found.options["layer"] == CATALOGUE["sentiment"].best_layer
+    assert found.scores.any()
+
+
 @pytest.mark.parametrize(
     ("text", "label"),
     [
