@@ -37,6 +37,7 @@ docs: install  ## write the generated pages and the picture
 benchmark: install  ## measure the cost of methods; writes benchmarks/speed/results.*
 	$(BIN)/python benchmarks/speed/run.py
 	$(BIN)/python benchmarks/speed/alti.py
+	$(BIN)/python benchmarks/speed/peer.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

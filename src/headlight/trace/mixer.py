@@ -101,7 +101,7 @@ def projected(module: nn.Module, values: Values) -> tuple[Projection, Features]:
         matrix = module(units) - bias
     if bias is None:
         bias = matrix.new_zeros(matrix.shape[-1])
-    return matrix.detach().to(values).reshape(heads, width, -1), bias.detach().to(values)
+    return torch.unflatten(matrix.detach().to(values), 0, (heads, width)), bias.detach().to(values)
 
 
 def acted(module: nn.Module, given: Tensor, output: Tensor, inputs: Inputs) -> Norm:
