@@ -2,8 +2,8 @@
 
     python benchmarks/speed/peer.py           writes benchmarks/speed/peer.json
 
-Captum explains embeddings or ids of one text at a time, as its tutorials do; it is given as many changed texts at
-once as headlight takes.
+Captum explains embeddings or ids of one text at a time, as its tutorials do; it is given as many changed
+texts at once as headlight takes.
 """
 
 import json
@@ -32,12 +32,8 @@ def seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def main() -> None:
-    torch.manual_seed(0)
-    net = BertForSequenceClassification(BertConfig(num_attention_heads=12, **SMALL)).eval()
-    model = headlight.wrap(net)
-    ids = torch.randint(5, 30000, (ROWS, TOKENS))
-    batch = Batch.from_ids(ids)
+def captum_calls(net: BertForSequenceClassification, ids: Tensor) -> dict[str, Callable[[], None]]:
+    """What captum does, by the name of the method."""
 
     def logit(ids: Tensor) -> Tensor:
         return net(ids.long()).logits[:, 0]
@@ -46,35 +42,43 @@ def main() -> None:
         hidden = net.bert.encoder(embeddings).last_hidden_state
         return net.classifier(net.bert.pooler(hidden))[:, 0]
 
-    def captum_gradients() -> None:
+    def gradients() -> None:
         start = net.bert.embeddings(torch.zeros_like(ids[:1])).detach()
         for row in ids:
             inputs = net.bert.embeddings(row[None]).detach()
             IntegratedGradients(from_embeddings).attribute(inputs, start, n_steps=STEPS)
 
     @torch.no_grad()
-    def captum_occlusion() -> None:
+    def occlusion() -> None:
         for row in ids:
             Occlusion(logit).attribute(row[None], (1,), baselines=0, perturbations_per_eval=AT_ONCE)
 
     @torch.no_grad()
-    def captum_shapley() -> None:
+    def shapley() -> None:
         for row in ids:
             ShapleyValueSampling(logit).attribute(
                 row[None], baselines=0, n_samples=PERMUTATIONS, perturbations_per_eval=AT_ONCE
             )
 
-    def ours(name: str, **options: int) -> Callable[[], object]:
-        return lambda: headlight.explain(model, batch, name, 0, baseline="pad", **options)
+    return {"integrated_gradients": gradients, "occlusion": occlusion, "shapley": shapley}
 
-    pairs = {
-        "integrated_gradients": (ours("integrated_gradients", steps=STEPS), captum_gradients),
-        "occlusion": (ours("occlusion"), captum_occlusion),
-        "shapley": (ours("shapley", permutations=PERMUTATIONS), captum_shapley),
-    }
+
+def main() -> None:
+    torch.manual_seed(0)
+    net = BertForSequenceClassification(BertConfig(num_attention_heads=12, **SMALL)).eval()
+    model = headlight.wrap(net)
+    ids = torch.randint(5, 30000, (ROWS, TOKENS))
+    options = {"integrated_gradients": {"steps": STEPS}, "shapley": {"permutations": PERMUTATIONS}}
     found = {}
-    for name, (own, other) in pairs.items():
-        own(), other()
+    for name, other in captum_calls(net, ids).items():
+
+        def own(name: str = name) -> None:
+            headlight.explain(
+                model, Batch.from_ids(ids), name, 0, baseline="pad", **options.get(name, {})
+            )
+
+        own()
+        other()
         times = [(seconds(own), seconds(other)) for _ in range(ROUNDS)]
         found[name] = {
             "headlight": round(statistics.median(t for t, _ in times), 3),

@@ -81,8 +81,8 @@ CATALOGUE = {
             right=787,
             rows=872,
             best_layer=3,
-            limits="Trained on film reviews only; right for 572 of 600 sentences of Yelp reviews and for 419 of "
-            "600 of Amazon reviews.",
+            limits="Trained on film reviews only; right for 572 of 600 sentences of Yelp reviews and for 419 "
+            "of 600 of Amazon reviews.",
         ),
         Embedded(
             name="topic",
