@@ -132,7 +132,7 @@ MASK = ((1, 0, 0, 1), (0, 0, 0, 0), (0, 1, 1, 0))
 """A head mask for these networks, with a layer that is closed."""
 
 
-FEW = {"steps": 4, "samples": 6, "permutations": 2}
+FEW = {"steps": 3, "samples": 3, "permutations": 1}
 """Work enough for tests."""
 
 

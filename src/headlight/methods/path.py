@@ -151,7 +151,8 @@ def smooth_gradient(
     """The gradient of the loss averaged over noisy embeddings, as shares of one.
 
     g = mean of ∇(−log p) at E + ε, ε normal with deviation `scale` (max E − min E); |Σ_k g_k| over its sum
-    over tokens. Of the value itself in regression.
+    over tokens. Of the value itself in regression. Where a layer norm follows everything, as in GPT-2,
+    Σ_k g_k is 0 by construction, and so are the scores.
     """
     check_count("samples", samples)
     present = trace.inputs.present[..., None]
@@ -160,6 +161,8 @@ def smooth_gradient(
     points = trace.embeddings + scale * (highest - lowest) * noise(trace, samples, seed)
     gradient = gradients_at(trace, points, "log_probability").mean(0) * present
     magnitude = gradient.sum(-1).abs()
+    rounding = 64 * torch.finfo(magnitude.dtype).eps * gradient.abs().sum(-1)
+    magnitude = magnitude.where(magnitude > rounding, 0.0)
     return magnitude / magnitude.sum(-1, keepdim=True).clamp(min=torch.finfo(magnitude.dtype).tiny)
 
 
