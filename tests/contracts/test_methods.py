@@ -66,7 +66,8 @@ def test_padding_and_neighbours_do_not_change_scores(variant: str, family: str, 
 
     Some scores are small differences of large terms (∇h·h is nearly 0 where a normalisation follows),
     or divide by sums that nearly cancel (relevance). Where the row alone is already off by more than
-    1e-6 in 32 bits, 1e-4 is allowed; for relevance, ten times what its one sweep is off by.
+    1e-6 in 32 bits, 1e-4 is allowed, or ten times what it is off by; for relevance, ten times what its one
+    sweep is off by.
     """
     exact = answers(family, task, variant, torch.float64, True)
     exact_together = answers(family, task, variant, torch.float64, False)
@@ -76,7 +77,8 @@ def test_padding_and_neighbours_do_not_change_scores(variant: str, family: str, 
     of_sweep = max(e for name, e in errors.items() if "relevance" in METHODS[name].needs)
     for name in exact:
         assert distance(exact_together[name], exact[name]) < 1e-8, name
-        allowed = 1e-5 if errors.get(name, 0.0) < 1e-6 else 1e-4
+        error = errors.get(name, 0.0)
+        allowed = 1e-5 if error < 1e-6 else max(1e-4, 10 * error)
         if "relevance" in METHODS[name].needs:
             allowed = max(1e-5, 10 * of_sweep)
         assert distance(together[name], alone[name]) <= allowed, name
