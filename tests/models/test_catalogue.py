@@ -44,7 +44,8 @@ def test_all_adapters_together_are_small() -> None:
 
 
 def test_layers_are_decoded_by_the_embedded_head() -> None:
-    found = headlight.explain(headlight.load("sentiment"), "a charming film", "decoded_grad_cam")
+    text = "a charming and often affecting journey, though the plot is thin"
+    found = headlight.explain(headlight.load("sentiment"), text, "decoded_grad_cam")
     assert found.options["decoder"] == "decoder"
     assert found.options["layer"] == CATALOGUE["sentiment"].best_layer
     assert found.scores.any()
