@@ -317,7 +317,7 @@ def test_windows_are_for_pooled_heads_and_questions(writer: Model) -> None:
         ({"inputs": ["fine", " "]}, InvalidInput, "input 1 is empty"),
         ({"inputs": Batch.from_ids([5000])}, InvalidInput, "token id 5000.*ends at 119"),
         ({"inputs": Batch.from_ids([5] * 81)}, InvalidInput, "row 0 has 81 tokens"),
-        ({"model": "sentiment"}, InvalidInput, "takes a headlight model first, not a str"),
+        ({"model": "sentiment"}, InvalidInput, "a headlight model comes first, not a str"),
     ],
 )
 def test_bad_calls_get_a_sentence(

@@ -1,5 +1,6 @@
 """Which language-model head decodes the hidden layers of a model, and at which layer."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,17 @@ def chosen_decoder(model: Model, given: Any) -> Decoder:
     if model.task in HEADED:
         return Decoder(model)
     if model.name in CATALOGUE and CATALOGUE[model.name].base is MINILM:
-        return Decoder(load(EMBEDDED))
+        return embedded_decoder()
     raise InvalidOption(
         f"{model.name} does {model.task} and has no language-model head to decode its layers with. Give "
         "decoder= the masked language model that it was fine-tuned from, by name or folder."
     )
+
+
+@cache
+def embedded_decoder() -> Decoder:
+    """The one that headlight brings, loaded once."""
+    return Decoder(load(EMBEDDED))
 
 
 def fitting(model: Model, decoder: Decoder) -> Decoder:

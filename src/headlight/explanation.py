@@ -92,11 +92,6 @@ def explain(
         without it they are cut, and the attribution says so.
     options: options of the methods, such as `seed`.
     """
-    if not isinstance(model, Model):
-        raise InvalidInput(
-            f"explain() takes a headlight model first, not a {type(model).__name__}. "
-            "Make one with headlight.wrap(network, tokenizer) or headlight.load(name)."
-        )
     plan = planned(model, method, variant, options, batch_size, progress)
     rows = rows_of(model, inputs)
     targets = targets_of(target, len(rows))
@@ -209,11 +204,11 @@ def explain_generation(
 
     The continuation is the one given, or what the model itself would write (greedily).
     """
+    plan = planned(model, method, variant, options, batch_size, progress)
     if model.task is not Task.CAUSAL or model.tokenizer is None:
         raise InvalidInput(
             f"only a causal language model with a tokenizer continues a text; {model.name} does {model.task}."
         )
-    plan = planned(model, method, variant, options, batch_size, progress)
     row = rows_of(model, prompt)[0]
     if continuation is None:
         added = generate(model, row, max_new_tokens)
@@ -260,6 +255,11 @@ def planned(
     progress: bool,
 ) -> Plan:
     """A plan, once every name and option in it is known to exist."""
+    if not isinstance(model, Model):
+        raise InvalidInput(
+            f"a headlight model comes first, not a {type(model).__name__}. "
+            "Make one with headlight.wrap(network, tokenizer) or headlight.load(name)."
+        )
     names = [method] if isinstance(method, str) else list(method)
     if not names:
         raise InvalidOption("method=[] asks for nothing. Give a name or a list of names.")

@@ -228,6 +228,13 @@ def test_zero_is_no_embedding(traced: Trace) -> None:
     assert result.shape == traced.embeddings.shape
 
 
+def test_the_gone_text_and_the_way_to_it_are_made_once(traced: Trace) -> None:
+    pad = Baseline("pad", 0)
+    assert pad.embeddings(traced) is pad.embeddings(traced)
+    assert integrated(traced, 2, pad) is integrated(traced, 2, pad)
+    assert integrated(traced, 3, pad) is not integrated(traced, 2, pad)
+
+
 def test_bad_options_are_refused(writer: Model) -> None:
     batch = Batch.from_ids(IDS)
     bert = model("bert", Task.SEQUENCE)

@@ -10,12 +10,12 @@ from torch import Tensor
 from torch.nn import functional
 
 import headlight
-from headlight import Batch, Target
+from headlight import Batch, Target, UnsupportedModel
 from headlight.models.model import Task
 from headlight.trace.intercept import Interception, Sweep, Switchboard
 from headlight.trace.multipliers import RULES
 from headlight.trace.trace import trace
-from tests.networks import FAMILIES_AND_TASKS, TARGETS, model, rows
+from tests.networks import FAMILIES_AND_TASKS, TARGETS, model, network, rows
 
 GAIN = torch.linspace(-1.0, 2.0, 6, dtype=torch.float64)
 WEIGHT = torch.randn(6, 6, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
@@ -105,3 +105,18 @@ def test_methods_say_what_they_add_up_to() -> None:
     np.testing.assert_allclose(
         found["deeplift_shap"].scores, (found["deeplift"].scores + zero.scores) / 2
     )
+
+
+def test_half_precision_is_near_the_64_bit_scores() -> None:
+    batch = Batch.from_ids(rows()[0])
+    found = [
+        headlight.explain(model("bert", Task.SEQUENCE, dtype), batch, "deeplift", target=1).scores
+        for dtype in (torch.float64, torch.float16)
+    ]
+    assert np.abs(found[1] - found[0]).max() < 0.02 * np.abs(found[0]).max()
+
+
+def test_a_network_of_single_rows_is_refused_with_a_way_out() -> None:
+    wrapped = headlight.wrap(network("gpt2", Task.SEQUENCE, pad_token_id=None))
+    with pytest.raises(UnsupportedModel, match=r"pad token. Set network.config.pad_token_id"):
+        headlight.explain(wrapped, Batch.from_ids(rows()[0]), "deeplift")

@@ -1,4 +1,4 @@
-"""Commands that explain: `explain`, `compare`, `conservation`."""
+"""Commands that explain: `explain`, `compare`, `mix`, `conservation`."""
 
 import sys
 from enum import StrEnum

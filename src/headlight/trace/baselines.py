@@ -27,7 +27,9 @@ class Baseline:
         """The embeddings of every row with its ordinary tokens taken away, positions kept."""
         if self.token is None:
             return trace.embeddings * ~trace.ordinary[..., None]
-        return trace.embed(torch.where(trace.ordinary, self.token, trace.inputs.ids))
+        without = torch.where(trace.ordinary, self.token, trace.inputs.ids)
+        found: Hidden = trace.once(self, lambda: trace.embed(without))
+        return found
 
 
 ZERO = Baseline("zero")

@@ -25,7 +25,13 @@ from headlight.trace.intercept import Switchboard, intercepted
 
 IMPLEMENTATION = "headlight"
 SOFTMAXES = (torch.softmax, torch.Tensor.softmax, nn.functional.softmax)
-PRODUCTS = (torch.matmul, torch.bmm, torch.Tensor.matmul, torch.Tensor.bmm)
+PRODUCTS = (
+    torch.matmul,
+    torch.bmm,
+    torch.Tensor.matmul,
+    torch.Tensor.__matmul__,
+    torch.Tensor.bmm,
+)
 
 NETWORK_LOCK = RLock()
 """Held while a network is changed and run. One for the process: networks may share a config."""
@@ -64,6 +70,11 @@ class Recorder:
         else:
             self.embeddings = self.replacement
         return self.embeddings
+
+    @property
+    def misses_values(self) -> bool:
+        """Whether the values that the last attention weighs are still to be seen."""
+        return self.wants_mixers and len(self.values) < len(self.attention)
 
     def see_input(self, _module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Record the input of a block."""
@@ -155,7 +166,7 @@ class SoftmaxWatch(TorchFunctionMode):
             return result
         if func in SOFTMAXES and result.dim() == 4:
             recorder.attention.append(result)
-        elif func in PRODUCTS and len(recorder.values) < len(recorder.attention):
+        elif func in PRODUCTS and recorder.misses_values:
             weights = recorder.attention[-1]
             if args[0].numel() == weights.numel() and args[0].shape[-2:] == weights.shape[-2:]:
                 recorder.values.append(args[1].view(*weights.shape[:2], *args[1].shape[-2:]))

@@ -11,23 +11,26 @@ import torch
 from torch import Tensor
 
 from headlight.batch import Inputs
+from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
 from headlight.shapes import Hidden
-from headlight.trace.capture import Recorder, watching
+from headlight.trace.capture import Recorder, max_precision, watching
 from headlight.trace.goal import Goal
 from headlight.trace.intercept import Sweep, Switchboard
 from headlight.trace.network import logits_of
 from headlight.trace.padding import without_padding
 from headlight.trace.rules import Operation, Rule, Shares, narrowed
 
-SMALL = 1e-6
-"""Below this difference the slope is taken instead of the quotient of differences."""
-
 
 def multipliers(
     model: Model, inputs: Inputs, goal: Goal, embeddings: Hidden, reference: Hidden
 ) -> Hidden:
     """The multiplier of every embedding, where f is the sum of the explained logits."""
+    if model.takes_one_row:
+        raise UnsupportedModel(
+            f"DeepLIFT runs input and reference together, but {model.name} takes one row at a time because it "
+            "has no pad token. Set network.config.pad_token_id, or use integrated_gradients."
+        )
     both = torch.cat([embeddings, reference]).to(model.network.dtype).requires_grad_()
     recorder = Recorder(
         wants_attention=True,
@@ -50,7 +53,8 @@ def multipliers(
 
 
 def halves(values: Tensor) -> tuple[Tensor, Tensor]:
-    """Input and reference; what has no batch is the same for both."""
+    """Input and reference, in 32 bits or more; what has no batch is the same for both."""
+    values = values.to(max_precision(values.dtype))
     if values.shape[0] % 2:
         return values, values
     first, second = values.chunk(2)
@@ -66,15 +70,14 @@ def mean(values: Tensor) -> Tensor:
 def whole(multiplier: Tensor, like: Tensor) -> Tensor:
     """A multiplier of the input, nothing for the reference."""
     if like.shape[0] % 2:
-        return narrowed(multiplier, like)
-    return torch.cat(
-        [narrowed(multiplier, like[: len(like) // 2]), torch.zeros_like(like[len(like) // 2 :])]
-    )
+        return narrowed(multiplier, like).to(like)
+    first, second = like.chunk(2)
+    return torch.cat([narrowed(multiplier, first).to(like), torch.zeros_like(second)])
 
 
-def quotient(above: Tensor, below: Tensor, slope: Tensor) -> Tensor:
-    """Δz / Δx, the slope where the difference is too small to divide by."""
-    is_small = below.abs() < SMALL
+def quotient(above: Tensor, below: Tensor, slope: Tensor, dtype: torch.dtype) -> Tensor:
+    """Δz / Δx, the mean slope where Δx is too small for values of this type to be divided by it."""
+    is_small = below.abs() < torch.finfo(dtype).eps ** 0.5
     return torch.where(is_small, slope, above / below.where(~is_small, 1.0))
 
 
@@ -95,7 +98,8 @@ def rescale(_op: Operation, inputs: tuple[Tensor, ...], z: Tensor, m: Tensor) ->
     """Of one value: Δz / Δx."""
     (slope,) = torch.autograd.grad(z, inputs[0], torch.ones_like(z), retain_graph=True)
     (x, x0), (y, y0) = halves(inputs[0]), halves(z)
-    return (whole(halves(m)[0] * quotient(y - y0, x - x0, halves(slope)[0]), inputs[0]),)
+    share = quotient(y - y0, x - x0, mean(slope), inputs[0].dtype)
+    return (whole(halves(m)[0] * share, inputs[0]),)
 
 
 def product(_op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
@@ -124,7 +128,7 @@ def softmax(_op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -
     own = halves(m)[0]
     inverse = (own * (e + e0) / 2).sum(-1, keepdim=True) * (-1 / (total * total0))
     of_e = own * (1 / total + 1 / total0) / 2 + inverse
-    return (whole(of_e * quotient(e - e0, x - x0, e), inputs[0]),)
+    return (whole(of_e * quotient(e - e0, x - x0, (e + e0) / 2, inputs[0].dtype), inputs[0]),)
 
 
 def normalise(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:

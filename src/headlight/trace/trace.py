@@ -1,7 +1,8 @@
 """`Trace`: one forward pass, and the gradients and further passes that methods ask of it."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -65,25 +66,28 @@ class Trace:
     multiply: Callable[[Hidden], Hidden]
     place: Callable[[Goal], Scores]
     send: Callable[[Goal, Flow], Relevance]
-    swept: dict[Output | None, Gradients] = field(default_factory=dict)
-    sent: dict[Flow, Relevance] = field(default_factory=dict)
+    kept: dict[Hashable, Any] = field(default_factory=dict)
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made once and kept for the next method that asks by this key."""
+        if key not in self.kept:
+            self.kept[key] = make()
+        return self.kept[key]
 
     def gradients(self, output: Output | None = None) -> Gradients:
-        """All gradients of the target from one backward sweep, kept for the next method."""
-        if output not in self.swept:
-            self.swept[output] = self.sweep(self.goal, output)
-        return self.swept[output]
+        """All gradients of the target from one backward sweep, made once."""
+        found: Gradients = self.once(("gradients", output), lambda: self.sweep(self.goal, output))
+        return found
 
     def relevance(self, flow: Flow) -> Relevance:
-        """The relevance of everything captured from one backward sweep, kept for the next method."""
-        if flow not in self.sent:
-            self.sent[flow] = self.send(self.goal, flow)
-        return self.sent[flow]
+        """The relevance of everything captured from one backward sweep, made once."""
+        found: Relevance = self.once(flow, lambda: self.send(self.goal, flow))
+        return found
 
     def terms(self) -> "Iterator[tuple[TermValues, Trace]]":
         """Each logit of the target on its own: its sign in every row, and the trace that explains it."""
         for number in range(self.goal.signs.shape[1]):
-            alone = replace(self, goal=self.goal.alone(number), swept={}, sent={})
+            alone = replace(self, goal=self.goal.alone(number), kept={})
             yield self.goal.signs[:, number : number + 1], alone
 
     def replay(self, embeddings: Hidden, output: Output | None = None) -> PerRow:
