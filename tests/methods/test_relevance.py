@@ -19,6 +19,7 @@ from tests.reference.passes import Matrix, Pass, independent_pass
 from tests.reference.relevance import ATTN_LRP, CHEFER, WALKS, chained, logit, weighted
 
 CASES = {"bert": Task.SEQUENCE, "llama": Task.CAUSAL}
+SPEAKERS = {"bert": Task.MASKED, "llama": Task.CAUSAL}
 IDS, LABEL = rows()[1], 1
 PARTS = np.array(
     [[[1, 0, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]], [[0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 1, 1]]]
@@ -33,7 +34,9 @@ TWO_PARTS = HeadMask(
 
 @cache
 def independent(family: str) -> Pass:
-    return independent_pass(network(family, CASES[family]).double(), IDS, CASES[family], LABEL)
+    net = network(family, CASES[family]).double()
+    speaker = network(family, SPEAKERS[family]).double()
+    return independent_pass(net, IDS, CASES[family], LABEL, speaker)
 
 
 def own_zero(row: Matrix, at: int) -> Matrix:
