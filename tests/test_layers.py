@@ -22,6 +22,8 @@ LAYERS = {
     "trace": 4,
     "heads": 5,
     "loading": 5,
+    "metrics": 5,
+    "data": 6,
     "methods": 6,
     "decoders": 7,
     "passes": 7,
@@ -29,9 +31,10 @@ LAYERS = {
     "windows": 8,
     "explanation": 9,
     "plot": 9,
-    "cli": 10,
-    "__main__": 11,
-    "__init__": 11,
+    "evaluation": 10,
+    "cli": 12,
+    "__main__": 13,
+    "__init__": 13,
 }
 
 

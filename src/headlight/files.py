@@ -12,6 +12,7 @@ from typing import Any
 from headlight.batch import Text
 from headlight.errors import InvalidInput, missing_extra
 
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 TEXT_COLUMNS = ("text", "sentence", "premise", "question", "question1", "sentence1")
 
 
@@ -21,26 +22,43 @@ def read_texts(
     """The texts of a file, or of standard input for '-'; with a second column, pairs."""
     if source == "-":
         return lines(sys.stdin.read(), "standard input")
+    if Path(source).suffix.lower() in TABLES:
+        return chosen(read_records(source), column, pair_column, source)
+    return lines(read_text(Path(source)), source)
+
+
+def read_records(source: str) -> list[dict[str, Any]]:
+    """The rows of a csv, tsv, jsonl or Parquet file, by column."""
     path = Path(source)
-    if not path.is_file():
-        raise InvalidInput(f"there is no file '{source}'.")
     kind = path.suffix.lower()
+    if kind not in TABLES:
+        raise InvalidInput(f"'{source}' has no columns. Use one of {', '.join(TABLES)}.")
+    if kind == ".parquet":
+        return parquet_records(existing(path))
+    text = read_text(path)
+    if kind in (".jsonl", ".ndjson"):
+        return json_records(text, source)
     try:
-        if kind == ".parquet":
-            return chosen(parquet_records(path), column, pair_column, source)
-        text = path.read_text(encoding="utf-8-sig")
-        if kind in (".csv", ".tsv"):
-            reader = csv.DictReader(io.StringIO(text), delimiter="\t" if kind == ".tsv" else ",")
-            return chosen(list(reader), column, pair_column, source)
-        if kind in (".jsonl", ".ndjson"):
-            return chosen(json_records(text, source), column, pair_column, source)
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"'{source}' is not UTF-8 text: {error.reason} at byte {error.start}."
-        ) from error
+        return list(csv.DictReader(io.StringIO(text), delimiter="\t" if kind == ".tsv" else ","))
     except csv.Error as error:
         raise InvalidInput(f"'{source}' is not a csv file: {error}.") from error
-    return lines(text, source)
+
+
+def existing(path: Path) -> Path:
+    """The path, refused if there is no such file."""
+    if not path.is_file():
+        raise InvalidInput(f"there is no file '{path}'.")
+    return path
+
+
+def read_text(path: Path) -> str:
+    """The whole text of a file."""
+    try:
+        return existing(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"'{path}' is not UTF-8 text: {error.reason} at byte {error.start}."
+        ) from error
 
 
 def lines(text: str, source: str) -> list[Text]:

@@ -1,6 +1,10 @@
 """How much relevance is left at every block boundary; 1 everywhere if a preset conserves it."""
 
-from headlight.batch import Text, encode
+from collections.abc import Sequence
+
+import torch
+
+from headlight.batch import Row, Text, encode
 from headlight.errors import InvalidInput
 from headlight.models.model import Model
 from headlight.target import Target, TargetLike
@@ -18,7 +22,15 @@ def conservation(
     if model.tokenizer is None:
         raise InvalidInput(f"{model.name} was wrapped without a tokenizer, so it cannot read text.")
     rows = encode([text], model.tokenizer)
-    captured = trace(model, rows, [Target.of(target)], {"relevance"})
-    start = float(captured.goal.signs.abs().sum())
+    return relevance_sums(model, rows, [Target.of(target)], preset)[0]
+
+
+def relevance_sums(
+    model: Model, rows: Sequence[Row], targets: Sequence[Target], preset: str
+) -> list[list[float]]:
+    """The same for several rows in one pass."""
+    captured = trace(model, rows, targets, {"relevance"})
+    start = captured.goal.signs.abs().sum(1)
     states = captured.relevance(Flow(preset)).hidden
-    return [float(relevance.sum()) / start for relevance in reversed(states)]
+    sums = torch.stack([relevance.sum((1, 2)) / start for relevance in reversed(states)], 1)
+    return [[float(value) for value in row] for row in sums]

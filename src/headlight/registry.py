@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
 from inspect import Parameter, signature
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from headlight.errors import InvalidOption, unknown_name
 
@@ -18,7 +18,7 @@ class Entry:
 
     `released` computes what the authors' published code computes, where that is not what the paper
     writes; its docstring says what differs. `mixing` gives a method's token-to-token matrix of every
-    layer, where the method is made of them.
+    layer, where the method is made of them. `better` says which values of a metric speak for a method.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Entry:
     aliases: tuple[str, ...] = ()
     released: Function | None = None
     mixing: Function | None = None
+    better: Literal["higher", "lower", ""] = ""
 
     @property
     def summary(self) -> str:

@@ -13,12 +13,19 @@ from torch import Tensor
 from headlight.errors import InvalidInput
 
 
-def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Write a file under a temporary name and rename it, so that a half-written one is never seen."""
+def write_whole(path: str | Path, content: str | bytes, *, flush: bool = False) -> None:
+    """Write a file under a temporary name and rename it, so that a half-written one is never seen.
+
+    flush: wait until the disk has it, so that not even a power cut leaves a part.
+    """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+        with temporary.open("wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            if flush:
+                file.flush()
+                os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)

@@ -1,0 +1,81 @@
+"""The jobs of a folder on a Ray cluster: same jobs, same results. Workers compute, this process writes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from headlight.data.example import Example
+from headlight.errors import HeadlightError, InvalidInput, missing_extra
+from headlight.evaluation.folder import Folder
+from headlight.evaluation.local import attributions_of, is_ready
+from headlight.evaluation.settings import Job, Settings
+from headlight.evaluation.tables import table, to_bytes
+from headlight.evaluation.work import Record, work
+from headlight.loading import load
+from headlight.models.model import Model
+
+RETRIES = 5
+"""How often a job is given to another worker when its own dies."""
+
+
+@cache
+def loaded(name: str) -> Model:
+    """A model, loaded once in a worker."""
+    return load(name)
+
+
+def do(
+    job: Job, settings: Settings, examples: Mapping[int, Example], known: Sequence[Record]
+) -> bytes | HeadlightError:
+    """What a worker does: the part of a job, or the mistake that stopped it."""
+    try:
+        return to_bytes(table(job.kind, work(job, settings, loaded, examples, known)))
+    except HeadlightError as error:
+        return error
+
+
+def run_cluster(folder: Folder, address: str | None, advance: Callable[[Job], None]) -> None:
+    """Do what is not done, as many jobs at once as the cluster has room for."""
+    try:
+        ray = import_module("ray")
+    except ImportError as error:
+        raise missing_extra("ray", "cluster", "--engine ray") from error
+    is_ours = not ray.is_initialized()
+    if is_ours:
+        try:
+            ray.init(address=address, log_to_driver=False, include_dashboard=False)
+        except (ConnectionError, ValueError) as error:
+            raise InvalidInput(f"no Ray cluster answers at '{address}': {error}.") from error
+    try:
+        schedule(ray, folder, advance)
+    finally:
+        if is_ours:
+            ray.shutdown()
+
+
+def schedule(ray: Any, folder: Folder, advance: Callable[[Job], None]) -> None:
+    """Hand out jobs as they become ready, keep what comes back."""
+    remote = ray.remote(max_retries=RETRIES, num_cpus=folder.settings.threads)(do)
+    room = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)) // folder.settings.threads)
+    examples, waiting = folder.examples, folder.missing()
+    running: dict[Any, Job] = {}
+    while waiting or running:
+        for job in [job for job in waiting if is_ready(folder, job)][: room - len(running)]:
+            waiting.remove(job)
+            chosen = {n: examples[n] for n in range(job.first, job.last)}
+            handle = remote.remote(job, folder.settings, chosen, attributions_of(folder, job))
+            running[handle] = job
+        (handle, *_), _ = ray.wait(list(running))
+        job = running.pop(handle)
+        try:
+            found = ray.get(handle)
+        except ray.exceptions.WorkerCrashedError as error:
+            raise InvalidInput(
+                f"the job '{job.name}' lost {RETRIES + 1} workers, perhaps for want of memory. What is "
+                "finished is kept; start again with smaller shards or fewer workers."
+            ) from error
+        if isinstance(found, HeadlightError):
+            raise found
+        folder.write(job, found)
+        advance(job)

@@ -1,0 +1,204 @@
+"""`evaluate`: examples → attributions → measures, in a folder that can be left and taken up again."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from headlight.data import read_examples
+from headlight.data.example import Example
+from headlight.errors import InvalidInput, InvalidOption
+from headlight.evaluation.cluster import run_cluster
+from headlight.evaluation.folder import Folder, data_hash, prepare_folder
+from headlight.evaluation.local import run_local
+from headlight.evaluation.results import Results, results_of
+from headlight.evaluation.settings import Job, Settings, metric_options, needs_of
+from headlight.evaluation.work import gold_of
+from headlight.explanation import planned
+from headlight.loading import load
+from headlight.metrics.case import NEEDS
+from headlight.models.fingerprint import fingerprint
+from headlight.models.model import Model, Task
+from headlight.passes import installed_versions
+
+DEFAULT_METHODS = (
+    "random", "raw_attention", "rollout", "input_x_gradient", "gae", "attcat", "alti", "mask_lrp"
+)  # fmt: skip
+DEFAULT_METRICS = ("aopc", "log_odds", "comprehensiveness", "sufficiency")
+
+
+def evaluate(
+    model: str | Model,
+    data: str | Sequence[Example],
+    methods: Sequence[str] = DEFAULT_METHODS,
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    *,
+    out: str | Path | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    explain: Literal["predicted", "gold"] = "predicted",
+    rivals: Sequence[str] = (),
+    labels: Sequence[str] | None = None,
+    options: Mapping[str, Any] | None = None,
+    metric_settings: Mapping[str, Mapping[str, Any]] | None = None,
+    variant: str = "paper",
+    sanity: int = 32,
+    shard: int = 64,
+    threads: int | None = None,
+    engine: Literal["local", "ray"] = "local",
+    address: str | None = None,
+    progress: bool = False,
+) -> Results:
+    """Measure how far methods can be trusted on a model and a data set.
+
+    data: a name of DATASETS, NAME=FILE, a file with its columns (FILE:TEXT,LABEL), or examples.
+    metrics: names of METRICS; NAME@PROTOCOL follows a paper's protocol, such as aopc@mask_lrp.
+    out: the folder of the run. A run that was stopped goes on where it was; methods and metrics can be
+        added later. Without it nothing is kept on disk.
+    limit: so many examples, drawn at random. explain: the predicted class, or the right one.
+    rivals: other models, for the metrics that hold two models against each other.
+    options: options of methods. metric_settings: options of metrics, by name.
+    """
+    asked = metric_options(metrics, metric_settings or {})
+    models = loader(model)
+    own = models(model if isinstance(model, str) else model.name)
+    examples, names = examples_of(data, limit, seed)
+    settings = Settings(
+        model=model if isinstance(model, str) else model.name,
+        fingerprint=fingerprint(own),
+        data=data if isinstance(data, str) else f"{len(data)} examples",
+        data_hash=data_hash(examples),
+        count=len(examples),
+        labels=tuple(names if labels is None else labels),
+        limit=limit,
+        seed=seed,
+        explain=explain,
+        variant=variant,
+        rivals=tuple(rivals),
+        options=dict(options or {}),
+        sanity=sanity,
+        shard=shard,
+        threads=threads or default_threads(engine),
+        versions=dict(installed_versions()),
+    )
+    check(own, settings, examples, methods, asked)
+    if engine not in ("local", "ray"):
+        raise InvalidOption(f"engine='{engine}' does not exist. Use 'local' or 'ray'.")
+    if engine == "ray" and isinstance(model, Model):
+        raise InvalidOption(
+            "workers of a cluster load the model themselves: give its name or folder, not the model."
+        )
+    with place(out) as path:
+        folder = prepare_folder(path, settings, examples, methods, asked)
+        with shown(folder, progress) as advance:
+            if engine == "ray":
+                run_cluster(folder, address, advance)
+            else:
+                run_local(folder, models, advance)
+        return results_of(folder)
+
+
+def loader(model: str | Model) -> Callable[[str], Model]:
+    """What gives models by name, each loaded once."""
+    known = {} if isinstance(model, str) else {model.name: model}
+
+    def models(name: str) -> Model:
+        if name not in known:
+            known[name] = load(name)
+        return known[name]
+
+    return models
+
+
+def default_threads(engine: str) -> int:
+    """All threads for one process; one for each of many."""
+    return torch.get_num_threads() if engine == "local" else 1
+
+
+def examples_of(
+    data: str | Sequence[Example], limit: int | None, seed: int
+) -> tuple[list[Example], tuple[str, ...]]:
+    """The examples and the names of their labels."""
+    if isinstance(data, str):
+        return read_examples(data, limit=limit, seed=seed)
+    if not data:
+        raise InvalidInput("the list of examples is empty: there is nothing to evaluate.")
+    return list(data)[:limit], ()
+
+
+@contextmanager
+def place(out: str | Path | None) -> Iterator[Path]:
+    """The folder of a run, or one that is gone afterwards."""
+    if out is not None:
+        yield Path(out)
+        return
+    with TemporaryDirectory(prefix="headlight-") as path:
+        yield Path(path)
+
+
+def check(
+    model: Model,
+    settings: Settings,
+    examples: Sequence[Example],
+    methods: Sequence[str],
+    metrics: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """Refuse what cannot work before hours are spent on it."""
+    if not methods or not metrics:
+        raise InvalidOption("give at least one method and one metric.")
+    if settings.explain not in ("predicted", "gold"):
+        raise InvalidOption(
+            f"explain='{settings.explain}' is not possible. Use 'predicted' or 'gold'."
+        )
+    if settings.shard < 1 or settings.sanity < 1:
+        raise InvalidOption("shard and sanity must be 1 or more.")
+    planned(model, list(methods), settings.variant, settings.options, 1, False)
+    if model.task in (Task.SEQUENCE, Task.TOKEN):
+        for example in examples[:50]:
+            gold_of(model, settings, example)
+    has = {
+        "gold": any(example.label is not None for example in examples),
+        "marks": any(example.marks is not None for example in examples),
+        "answers": any(example.answers for example in examples),
+        "rivals": bool(settings.rivals),
+    }
+    for name in metrics:
+        for need in needs_of(name):
+            if not has.get(need, True):
+                raise InvalidOption(
+                    f"metric '{name}' needs {NEEDS[need]}, which '{settings.data}' has not."
+                )
+
+
+@contextmanager
+def shown(folder: Folder, is_shown: bool) -> Iterator[Callable[[Job], None]]:
+    """A bar on standard error that counts examples, with rate and time left."""
+    if not is_shown:
+        yield lambda _job: None
+        return
+    missing = folder.missing()
+    total = sum(job.last - job.first for job in missing)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f}/{task.total:,.0f}"),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("starting", total=total, rate="")
+        words = {"explain": "explaining", "measure": "measuring", "time": "timing"}
+
+        def advance(job: Job) -> None:
+            bar.advance(task, job.last - job.first)
+            speed = bar.tasks[0].speed
+            rate = f"{speed:.1f} examples/s" if speed else ""
+            bar.update(task, description=words[job.kind], rate=rate)
+
+        yield advance

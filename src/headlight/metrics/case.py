@@ -1,0 +1,84 @@
+"""`Case`: one attribution of one example and what a metric may know of both; `Measure`: what it found."""
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headlight.metrics.probe import Answer, Probe, Subject
+from headlight.registry import Registry
+
+METRICS = Registry("metric")
+
+NEEDS = {
+    "gold": "labels",
+    "marks": "human rationales",
+    "answers": "answers",
+    "runner_up": "scores for the second best class",
+    "rivals": "another model (--rival)",
+    "randomised": "scores of randomised networks",
+    "ledger": "relevance at every block",
+    "corpus": "all examples at once",
+    "clock": "a clock",
+}
+"""What a metric may need beside the scores and probes, and its name for people."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a metric found on one example: a value, its weight in the mean, and the curve it is of.
+
+    value: NaN where the metric does not apply; `note` says why, or what had to be done to apply it.
+    """
+
+    value: float
+    weight: float = 1.0
+    levels: tuple[float, ...] = ()
+    curve: tuple[float, ...] = ()
+    note: str = ""
+
+
+Measures = dict[str, Measure]
+"""By the part of the metric, '' where it has no parts."""
+Measuring = Generator[Sequence[Probe], Sequence[Answer], Measures]
+"""A metric that asks the model: it yields probes once, is sent their answers, and returns its measures."""
+
+
+def passed_over(reason: str) -> Measures:
+    """What a metric says of an example to which it does not apply."""
+    return {"": Measure(nan, note=reason)}
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """An attribution to be measured.
+
+    gold: the right class. marks: which tokens a person marked. answers: the tokens of every right answer.
+    others: further scores of the same tokens, by role: 'runner_up', 'rival:NAME', 'randomised:DEPTH', 'ledger'.
+    """
+
+    subject: Subject
+    scores: NDArray[np.float64]
+    method: str
+    signed: bool
+    gold: int | None = None
+    predicted: int | None = None
+    marks: NDArray[np.bool_] | None = None
+    answers: tuple[tuple[int, ...], ...] = ()
+    others: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    def ranked(self) -> list[int]:
+        """The positions that may be taken away, highest score first; equal scores in the order of the text."""
+        eligible = self.subject.eligible
+        order = np.argsort(-self.scores[eligible], kind="stable")
+        return [eligible[n] for n in order]
+
+    def role(self, prefix: str) -> dict[str, NDArray[np.float64]]:
+        """The further scores of a role, by what stands after it."""
+        return {
+            name.removeprefix(prefix).removeprefix(":"): scores
+            for name, scores in self.others.items()
+            if name.split(":")[0] == prefix
+        }

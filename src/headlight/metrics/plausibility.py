@@ -1,0 +1,132 @@
+"""Metrics that hold scores against what people know: answers, and reasons that they marked."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headlight.errors import InvalidOption
+from headlight.metrics.case import METRICS, Case, Measure, Measures, passed_over
+
+
+def highest(case: Case, count: int) -> set[int]:
+    """The ordinary positions with the highest scores; equal scores in the order of the text."""
+    ordinary = [p for p, special in enumerate(case.subject.row.is_special) if not special]
+    order = np.argsort(-case.scores[ordinary], kind="stable")
+    return {ordinary[n] for n in order[:count]}
+
+
+# ------------------------------------------------------------------------------------ answers
+
+
+def hits(case: Case, k: int, protocol: str) -> list[tuple[int, int]]:
+    """How many of the k highest tokens are in an answer, and its length, for every right answer.
+
+    The papers' protocols rank special tokens too, and know only the first answer.
+    """
+    if k < 1:
+        raise InvalidOption(f"k={k} is not possible. Use 1 or more.")
+    if protocol == "corrected":
+        best = highest(case, k)
+        return [(len(best & set(answer)), len(answer)) for answer in case.answers]
+    if protocol not in ("attcat", "mask_lrp"):
+        raise InvalidOption(
+            f"protocol='{protocol}' does not exist here. Use corrected, attcat or mask_lrp."
+        )
+    best = {int(p) for p in np.argsort(-case.scores, kind="stable")[:k]}
+    first = case.answers[0]
+    return [(len(best & set(first)), len(first))]
+
+
+@METRICS.register("precision_at_k", needs={"answers"}, better="higher", paper="AttCAT, Mask-LRP")
+def precision_at_k(case: Case, *, k: int = 20, protocol: str = "corrected") -> Measures:
+    """Which share of the k highest tokens is in the right answer.
+
+    Ordinary tokens only, min(k, their number) of them; of several right answers the best. 'attcat' counts the
+    hits instead; 'mask_lrp' gives their share of the answer, which is recall.
+    """
+    if not case.answers:
+        return passed_over("no answer among the tokens")
+    found = hits(case, k, protocol)
+    if protocol == "attcat":
+        return {"": Measure(float(found[0][0]))}
+    if protocol == "mask_lrp":
+        return {"": Measure(found[0][0] / found[0][1], weight=float(found[0][1]))}
+    size = min(k, sum(not special for special in case.subject.row.is_special))
+    return {"": Measure(max(count for count, _ in found) / size)}
+
+
+@METRICS.register("recall_at_k", needs={"answers"}, better="higher", paper="AttCAT, Mask-LRP")
+def recall_at_k(case: Case, *, k: int = 20, protocol: str = "corrected") -> Measures:
+    """Which share of the right answer is among the k highest tokens.
+
+    Of several right answers the best. 'mask_lrp': hits of all examples over the tokens of all answers.
+    """
+    if not case.answers:
+        return passed_over("no answer among the tokens")
+    found = hits(case, k, protocol)
+    weight = float(found[0][1]) if protocol == "mask_lrp" else 1.0
+    return {"": Measure(max(count / length for count, length in found), weight=weight)}
+
+
+# --------------------------------------------------------------------------------- rationales
+
+
+@METRICS.register("rationale", needs={"marks"}, better="higher", paper="DeYoung et al. (2020)")
+def rationale(case: Case, *, protocol: str = "corrected") -> Measures:
+    """How well the scores find what a person marked: token F1, IoU, and area under precision and recall.
+
+    f1 and iou take as many of the highest tokens as are marked. auprc: average precision of the ranking.
+    'eraser': iou is the F1 of spans that overlap a marked one by half or more.
+    """
+    if protocol not in ("corrected", "eraser"):
+        raise InvalidOption(f"protocol='{protocol}' does not exist here. Use corrected or eraser.")
+    ordinary = ~np.array(case.subject.row.is_special)
+    if case.marks is None:
+        return passed_over("nobody marked reasons")
+    marks = case.marks & ordinary
+    if not marks.any() or marks[ordinary].all():
+        return passed_over("all tokens or none are marked")
+    chosen = np.zeros_like(marks)
+    chosen[list(highest(case, int(marks.sum())))] = True
+    common, together = int((chosen & marks).sum()), int((chosen | marks).sum())
+    iou = common / together if protocol == "corrected" else span_f1(chosen, marks)
+    return {
+        "f1": Measure(common / int(marks.sum())),
+        "iou": Measure(iou),
+        "auprc": Measure(average_precision(case.scores[ordinary], marks[ordinary])),
+    }
+
+
+def average_precision(scores: NDArray[np.float64], marks: NDArray[np.bool_]) -> float:
+    """Σ (recall gained) · precision, down the ranking; equal scores count as one step."""
+    order = np.argsort(-scores, kind="stable")
+    hits_so_far = np.cumsum(marks[order])
+    last = np.append(np.diff(scores[order]) != 0, True)
+    reached = hits_so_far[last]
+    precision = reached / (np.flatnonzero(last) + 1)
+    return float((np.diff(reached, prepend=0) * precision).sum() / marks.sum())
+
+
+def spans(flags: NDArray[np.bool_]) -> list[set[int]]:
+    """Runs of true positions."""
+    found: list[set[int]] = []
+    for position in np.flatnonzero(flags).tolist():
+        if found and position - 1 in found[-1]:
+            found[-1].add(position)
+        else:
+            found.append({position})
+    return found
+
+
+def span_f1(chosen: NDArray[np.bool_], marks: NDArray[np.bool_]) -> float:
+    """F1 of spans, where a span is found if it overlaps another by half of their union."""
+    first, second = spans(chosen), spans(marks)
+
+    def found(some: list[set[int]], others: list[set[int]]) -> float:
+        overlaps = (max(len(s & o) / len(s | o) for o in others) for s in some)
+        return sum(overlap >= 0.5 for overlap in overlaps) / len(some)
+
+    precision, recall = found(first, second), found(second, first)
+    total = precision + recall
+    return 0.0 if math.isclose(total, 0) else 2 * precision * recall / total

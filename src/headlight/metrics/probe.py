@@ -1,0 +1,112 @@
+"""`Probe`: an input with tokens taken away, to be put to the model; `Answer`: what the model said."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from headlight.batch import Row
+from headlight.errors import InvalidOption
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One input and the logits that are read of it: of these classes, at these token positions."""
+
+    ids: tuple[int, ...]
+    attended: tuple[bool, ...]
+    types: tuple[int, ...] | None
+    positions: tuple[int, ...]
+    classes: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The target's logit and log-probability, and the class that the model finds most probable there."""
+
+    logit: float
+    log_probability: float
+    predicted: int
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A row, where its decision is read, and the tokens that stand for what is taken away.
+
+    is_pooled: the head reads the whole row, so that positions of logits mean nothing.
+    """
+
+    row: Row
+    positions: tuple[int, ...]
+    classes: tuple[int, ...]
+    is_pooled: bool
+    mask_id: int | None
+    pad_id: int | None
+
+    @property
+    def whole(self) -> Probe:
+        """The row as it is."""
+        return Probe(self.row.ids, self.row.attended, self.row.types, self.positions, self.classes)
+
+    @property
+    def eligible(self) -> list[int]:
+        """The positions that may be taken away: neither special nor where the decision is read."""
+        kept = set() if self.is_pooled else set(self.positions)
+        special = self.row.is_special
+        return [p for p in range(len(self.row)) if not special[p] and p not in kept]
+
+    def without(self, removed: Collection[int], change: str) -> Probe:
+        """The row with these tokens taken away in one of the CHANGES."""
+        gone = set(removed)
+        if change == "delete":
+            return self.shorter(gone)
+        if change not in CHANGES:
+            raise InvalidOption(
+                f"change='{change}' does not exist. Use one of {', '.join(CHANGES)}."
+            )
+        token = self.token(change)
+        attended = self.row.attended
+        if change in ("pad", "hide"):
+            attended = tuple(seen and p not in gone for p, seen in enumerate(attended))
+        ids = tuple(token if p in gone else i for p, i in enumerate(self.row.ids))
+        return replace(self.whole, ids=ids, attended=attended)
+
+    def token(self, change: str) -> int:
+        """What stands for a token that is taken away; a hidden one cannot be seen, so any token does."""
+        if change in ("pad", "pad_attended"):
+            return self.pad_id or 0
+        if self.mask_id is None and change == "mask":
+            raise InvalidOption(
+                "change='mask' needs a mask token, which this model has not. Use 'delete' or 'pad'."
+            )
+        return self.mask_id if self.mask_id is not None else self.pad_id or 0
+
+    def shorter(self, gone: set[int]) -> Probe:
+        """The row without these tokens, positions counted anew; an empty text is one pad token."""
+        kept = [p for p in range(len(self.row)) if p not in gone]
+        if not kept:
+            ids = (self.pad_id or 0,)
+            types = None if self.row.types is None else (0,)
+            return Probe(ids, (True,), types, self.positions, self.classes)
+        places = self.positions
+        if not self.is_pooled:
+            moved = {old: new for new, old in enumerate(kept)}
+            places = tuple(moved[p] for p in places)
+        row = self.row
+        return Probe(
+            tuple(row.ids[p] for p in kept),
+            tuple(row.attended[p] for p in kept),
+            None if row.types is None else tuple(row.types[p] for p in kept),
+            places,
+            self.classes,
+        )
+
+
+CHANGES = {
+    "delete": "the text becomes shorter",
+    "mask": "the mask token stands in its place",
+    "pad": "the pad token stands in its place and is not attended to",
+    "hide": "the mask token stands in its place and is not attended to",
+    "pad_attended": "the pad token stands in its place and is attended to, as in released code",
+}

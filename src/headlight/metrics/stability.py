@@ -1,0 +1,136 @@
+"""Metrics that hold scores against other scores of the same tokens: of another class, model or weights."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import kendalltau, rankdata, spearmanr
+
+from headlight.errors import InvalidOption
+from headlight.metrics.case import METRICS, Case, Measure, Measures, passed_over
+
+Array = NDArray[np.float64]
+
+
+def ordinary(case: Case) -> NDArray[np.bool_]:
+    """The tokens that are not special."""
+    return ~np.array(case.subject.row.is_special)
+
+
+def correlated(first: Array, second: Array) -> float:
+    """Spearman's ρ with mean ranks for equal scores; NaN if either side is constant."""
+    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return math.nan
+    return float(spearmanr(first, second).statistic)
+
+
+def mean_measure(values: dict[str, float], reason: str) -> Measures:
+    """The mean over those that are numbers."""
+    known = [value for value in values.values() if not math.isnan(value)]
+    if not known:
+        return passed_over(reason)
+    return {"": Measure(float(np.mean(known)))}
+
+
+@METRICS.register("kendall_confidence", needs={"runner_up"}, better="lower", paper="AttCAT")
+def kendall_confidence(case: Case, *, protocol: str = "corrected") -> Measures:
+    """Kendall's τ between the scores for the explained class and for the second best.
+
+    τ_b of the scores of ordinary tokens: near 1, the method says the same whatever it is asked. 'attcat'
+    correlates the two orders of token numbers, special tokens included, as the released code does.
+    """
+    others = case.role("runner_up")
+    if not others:
+        return passed_over("no second class")
+    (other,) = others.values()
+    first: NDArray[Any]
+    second: NDArray[Any]
+    if protocol == "attcat":
+        first, second = (np.argsort(-scores, kind="stable") for scores in (case.scores, other))
+    elif protocol == "corrected":
+        keep = ordinary(case)
+        first, second = case.scores[keep], other[keep]
+    else:
+        raise InvalidOption(f"protocol='{protocol}' does not exist here. Use corrected or attcat.")
+    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return passed_over("constant scores")
+    return {"": Measure(float(kendalltau(first, second).statistic))}
+
+
+@METRICS.register("jaccard", needs={"rivals"}, better="higher", paper="ALTI, Section 5.2")
+def jaccard(case: Case, *, share: float = 0.25, protocol: str = "corrected") -> Measures:
+    """How much the highest quarter of the tokens is the same in another model, |A ∩ B| / |A ∪ B|.
+
+    ⌈share · n⌉ ordinary tokens; only examples on which both models decide alike; mean over the other models.
+    'alti' counts special tokens too.
+    """
+    if not 0 < share <= 1:
+        raise InvalidOption(f"share={share} is not possible. Use more than 0 and at most 1.")
+    keep = ordinary(case) if protocol == "corrected" else np.ones(len(case.scores), bool)
+
+    def best(scores: Array) -> set[int]:
+        order = np.argsort(-scores[keep], kind="stable")
+        return set(order[: math.ceil(share * int(keep.sum()))].tolist())
+
+    own = best(case.scores)
+    values = {
+        name: len(own & best(scores)) / len(own | best(scores))
+        for name, scores in case.role("rival").items()
+    }
+    return mean_measure(values, "the models decide differently")
+
+
+@METRICS.register("spearman", needs={"rivals"}, better="higher", paper="ALTI, Section 5.2")
+def spearman(case: Case, *, protocol: str = "corrected") -> Measures:
+    """Spearman's ρ between the scores in this model and in another.
+
+    Ordinary tokens, mean ranks for equal scores; only examples on which both models decide alike. 'alti':
+    1 − 6 Σ d² / (n (n² − 1)) of dense ranks, special tokens included.
+    """
+    keep = ordinary(case)
+    values = {}
+    for name, scores in case.role("rival").items():
+        if protocol == "alti":
+            ranks = [rankdata(-each, method="dense") for each in (case.scores, scores)]
+            n = len(scores)
+            gap = float(((ranks[0] - ranks[1]) ** 2).sum())
+            values[name] = 1 - 6 * gap / (n * (n**2 - 1))
+        else:
+            values[name] = correlated(case.scores[keep], scores[keep])
+    return mean_measure(values, "the models decide differently")
+
+
+@METRICS.register(
+    "randomisation", needs={"randomised"}, better="lower", paper="Adebayo et al. (2018)"
+)
+def randomisation(case: Case) -> Measures:
+    """How much of a ranking outlives the weights: |Spearman's ρ| with scores of randomised networks.
+
+    Weights are drawn anew from the head down, one more block at a time; the mean over these networks. A
+    method whose scores do not change explains the input, not the model. Constant scores count as 0: nothing
+    outlived.
+    """
+    found = case.role("randomised")
+    if not found:
+        return passed_over("not among the examples that are randomised")
+    keep = ordinary(case)
+    curve = []
+    for depth in sorted(found, key=int):
+        value = correlated(case.scores[keep], found[depth][keep])
+        curve.append(0.0 if math.isnan(value) else abs(value))
+    levels = tuple(float(depth) for depth in sorted(found, key=int))
+    return {"": Measure(float(np.mean(curve)), levels=levels, curve=tuple(curve))}
+
+
+@METRICS.register("conservation", needs={"ledger"}, better="lower", paper="Bach et al. (2015)")
+def conservation(case: Case) -> Measures:
+    """How far relevance is from 1 at the worst block boundary, in methods that send it back.
+
+    max |Σ R − 1|, without a mask, in the preset of the method.
+    """
+    ledger = case.role("ledger")
+    if not ledger:
+        return passed_over("no relevance is sent back")
+    (sums,) = ledger.values()
+    return {"": Measure(float(np.abs(sums - 1).max()), curve=tuple(sums.tolist()))}
