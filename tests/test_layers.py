@@ -30,11 +30,12 @@ LAYERS = {
     "ledger": 7,
     "windows": 8,
     "explanation": 9,
-    "plot": 9,
     "evaluation": 10,
-    "cli": 12,
-    "__main__": 13,
-    "__init__": 13,
+    "plot": 11,
+    "report": 12,
+    "cli": 13,
+    "__main__": 14,
+    "__init__": 14,
 }
 
 

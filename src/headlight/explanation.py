@@ -15,6 +15,7 @@ from headlight.heads.masks import chosen_mask
 from headlight.methods import METHODS
 from headlight.models.model import Model, Task
 from headlight.passes import Plan, buckets, run
+from headlight.registry import Entry, parse_specification
 from headlight.target import Target, TargetLike
 from headlight.tokenmixing import TokenMixing
 from headlight.trace.baselines import chosen_baseline
@@ -85,7 +86,8 @@ def explain(
 
     inputs: a text, a pair of texts, a list of these, or a `Batch`. One input gives one Attribution,
         several a list in the same order.
-    method: a name of METHODS, or several; several give a dict by method name.
+    method: a name of METHODS, or several; several give a dict by method name. NAME:OPTION=VALUE settles
+        options of one of them, such as mask_lrp:corruption=0.5.
     target: what is explained (see `Target`); a list gives each input its own.
     variant: 'paper', or 'released' for what the authors' published code computes.
     stride: explain texts longer than the model's limit in windows that share this many tokens;
@@ -265,18 +267,39 @@ def planned(
         raise InvalidOption("method=[] asks for nothing. Give a name or a list of names.")
     if batch_size < 1:
         raise InvalidOption(f"batch_size={batch_size} is not possible. Use 1 or more.")
-    entries = tuple({METHODS[name].name: METHODS[name] for name in names}.values())
+    found = [specified(model, name) for name in names]
+    entries = tuple({entry.name: entry for entry in found}.values())
     for entry in entries:
         entry.variant(variant)
     for name in options:
         if not any(name in entry.options for entry in entries):
-            has = ", ".join(sorted({o for entry in entries for o in entry.options})) or "none"
-            asked = ", ".join(f"'{entry.name}'" for entry in entries)
-            raise InvalidOption(f"method {asked} has no option '{name}'. Options there are: {has}.")
+            raise unknown_option(name, entries)
     for name, (choose, default) in CHOSEN.items():
         if any(name in entry.options for entry in entries):
             options = {**options, name: choose(model, options.get(name, default))}
     return Plan(entries, variant, options, batch_size, progress)
+
+
+def specified(model: Model, name: str) -> Entry:
+    """The method of NAME, or of NAME:OPTION=VALUE with those options settled."""
+    name, options = parse_specification(name)
+    entry = METHODS[name]
+    if not options:
+        return entry
+    for option in options:
+        if option not in entry.options:
+            raise unknown_option(option, [entry])
+        if option in CHOSEN:
+            options[option] = CHOSEN[option][0](model, options[option])
+    shown = ",".join(f"{option}={value}" for option, value in options.items())
+    return entry.with_options(f"{entry.name}:{shown}", options)
+
+
+def unknown_option(option: str, entries: Sequence[Entry]) -> InvalidOption:
+    """The error for an option that none of these methods has."""
+    has = ", ".join(sorted({o for entry in entries for o in entry.options})) or "none"
+    asked = ", ".join(f"'{entry.name}'" for entry in entries)
+    return InvalidOption(f"method {asked} has no option '{option}'. Options there are: {has}.")
 
 
 def rows_of(model: Model, inputs: Text | list[Text] | Batch) -> list[Row]:

@@ -1,7 +1,9 @@
 """One registry class for everything that is looked up by name."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from importlib.metadata import entry_points
 from inspect import Parameter, signature
 from types import MappingProxyType
@@ -48,6 +50,23 @@ class Entry:
         found = {p.name: p.default for p in parameters if p.kind is Parameter.KEYWORD_ONLY}
         return MappingProxyType(found)
 
+    def with_options(self, name: str, options: Mapping[str, Any]) -> "Entry":
+        """The entry under another name, with options that no caller can change."""
+
+        def settled(function: Function) -> Function:
+            @wraps(function)
+            def call(*args: Any, **others: Any) -> Any:
+                return function(*args, **{**others, **options})
+
+            return call
+
+        return replace(
+            self,
+            name=name,
+            function=settled(self.function),
+            released=settled(self.released) if self.released else None,
+        )
+
     def variant(self, name: str) -> Function:
         """The function for `variant=name`: what the paper writes, or what the authors released."""
         if name == "paper":
@@ -58,6 +77,23 @@ class Entry:
             f"variant '{name}' does not exist. Use 'paper' (what the paper writes) "
             "or 'released' (what the authors' code computes)."
         )
+
+
+def parse_specification(specification: str) -> tuple[str, dict[str, Any]]:
+    """The name and options of NAME or NAME:OPTION=VALUE,OPTION=VALUE; values are JSON, else text."""
+    name, sign, rest = specification.partition(":")
+    options: dict[str, Any] = {}
+    for part in rest.split(",") if sign else ():
+        option, equals, value = part.partition("=")
+        if not equals or not option.strip():
+            raise InvalidOption(
+                f"'{specification}' is not understood. Write NAME:OPTION=VALUE, several with commas."
+            )
+        try:
+            options[option.strip()] = json.loads(value)
+        except ValueError:
+            options[option.strip()] = value
+    return name, options
 
 
 def normalised(name: str) -> str:

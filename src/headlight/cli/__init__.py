@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from headlight.cli import explaining, heads, listing
+from headlight.cli import evaluating, explaining, heads, listing
 from headlight.errors import HeadlightError
 
 app = typer.Typer(
@@ -18,6 +18,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(explaining.app)
+app.add_typer(evaluating.app)
 app.add_typer(listing.app)
 app.add_typer(heads.app, name="heads")
 

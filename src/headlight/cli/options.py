@@ -109,13 +109,18 @@ def parsed_options(given: list[str] | None) -> dict[str, Any]:
 
 def load_model(name: str) -> "Model":
     """The model, without the chatter of its libraries."""
-    from transformers.utils import logging
-
     from headlight.loading import load
+
+    quiet_libraries()
+    return load(name)
+
+
+def quiet_libraries() -> None:
+    """No progress bars and warnings but ours."""
+    from transformers.utils import logging
 
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    return load(name)
 
 
 def draw(figure: "Figure", path: Path) -> None:

@@ -14,14 +14,16 @@ from headlight.data import read_examples
 from headlight.data.example import Example
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.evaluation.cluster import run_cluster
+from headlight.evaluation.estimate import Cost, estimate
 from headlight.evaluation.folder import Folder, data_hash, prepare_folder
-from headlight.evaluation.local import run_local
+from headlight.evaluation.local import run_local, threads_as_found
 from headlight.evaluation.results import Results, results_of
-from headlight.evaluation.settings import Job, Settings, metric_options, needs_of
+from headlight.evaluation.settings import Job, Settings, metric_options, plan
 from headlight.evaluation.work import gold_of
 from headlight.explanation import planned
 from headlight.loading import load
-from headlight.metrics.case import NEEDS
+from headlight.metrics import METRICS
+from headlight.metrics.case import NEEDS, metric_of
 from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model, Task
 from headlight.passes import installed_versions
@@ -64,35 +66,19 @@ def evaluate(
     rivals: other models, for the metrics that hold two models against each other.
     options: options of methods. metric_settings: options of metrics, by name.
     """
-    asked = metric_options(metrics, metric_settings or {})
-    models = loader(model)
-    own = models(model if isinstance(model, str) else model.name)
-    examples, names = examples_of(data, limit, seed)
-    settings = Settings(
-        model=model if isinstance(model, str) else model.name,
-        fingerprint=fingerprint(own),
-        data=data if isinstance(data, str) else f"{len(data)} examples",
-        data_hash=data_hash(examples),
-        count=len(examples),
-        labels=tuple(names if labels is None else labels),
-        limit=limit,
-        seed=seed,
-        explain=explain,
-        variant=variant,
-        rivals=tuple(rivals),
-        options=dict(options or {}),
-        sanity=sanity,
-        shard=shard,
-        threads=threads or default_threads(engine),
-        versions=dict(installed_versions()),
-    )
-    check(own, settings, examples, methods, asked)
     if engine not in ("local", "ray"):
         raise InvalidOption(f"engine='{engine}' does not exist. Use 'local' or 'ray'.")
     if engine == "ray" and isinstance(model, Model):
         raise InvalidOption(
             "workers of a cluster load the model themselves: give its name or folder, not the model."
         )
+    asked = metric_options(metrics, metric_settings or {})
+    models = loader(model)
+    settings, examples = prepared(
+        model, data, methods, asked, models, limit=limit, seed=seed, explain=explain, rivals=tuple(rivals),
+        labels=labels, options=dict(options or {}), variant=variant, sanity=sanity, shard=shard,
+        threads=threads or default_threads(engine),
+    )  # fmt: skip
     with place(out) as path:
         folder = prepare_folder(path, settings, examples, methods, asked)
         with shown(folder, progress) as advance:
@@ -101,6 +87,80 @@ def evaluate(
             else:
                 run_local(folder, models, advance)
         return results_of(folder)
+
+
+def preview(
+    model: str | Model,
+    data: str | Sequence[Example],
+    methods: Sequence[str] = DEFAULT_METHODS,
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    *,
+    metric_settings: Mapping[str, Mapping[str, Any]] | None = None,
+    threads: int | None = None,
+    **others: Any,
+) -> tuple[list[Job], Cost, Settings]:
+    """The jobs of a run and what they would cost, from a small piece that is really run."""
+    asked = metric_options(metrics, metric_settings or {})
+    models = loader(model)
+    settings, examples = prepared(
+        model, data, methods, asked, models, threads=threads or default_threads("local"), **others
+    )
+    with threads_as_found():
+        torch.set_num_threads(settings.threads)
+        cost = estimate(settings, models, examples, methods, asked)
+    return plan(settings, methods, asked)[0], cost, settings
+
+
+def prepared(
+    model: str | Model,
+    data: str | Sequence[Example],
+    methods: Sequence[str],
+    metrics: Mapping[str, Mapping[str, Any]],
+    models: Callable[[str], Model],
+    *,
+    labels: Sequence[str] | None,
+    limit: int | None,
+    seed: int,
+    **others: Any,
+) -> tuple[Settings, list[Example]]:
+    """The settings and examples of a run, refused if it cannot work."""
+    name = model if isinstance(model, str) else model.name
+    own = models(name)
+    examples, names = examples_of(data, limit, seed)
+    settings = Settings(
+        model=name,
+        fingerprint=fingerprint(own),
+        data=data if isinstance(data, str) else f"{len(data)} examples",
+        data_hash=data_hash(examples),
+        count=len(examples),
+        labels=tuple(names if labels is None else labels),
+        limit=limit,
+        seed=seed,
+        versions=dict(installed_versions()),
+        **others,
+    )
+    check(own, settings, examples, methods, metrics)
+    return settings, examples
+
+
+def fitting_metrics(model: str, data: str) -> list[str]:
+    """All metrics for which a model and a data set have what they need, but those of two models."""
+    task = load(model).task
+    examples, _ = examples_of(data, None, 0)
+    has = has_of(examples)
+    classes = task in (Task.SEQUENCE, Task.TOKEN)
+    has |= {"corpus": classes, "runner_up": classes, "rivals": False}
+    has["gold"] = has["gold"] and classes
+    return [name for name in METRICS if all(has.get(need, True) for need in METRICS[name].needs)]
+
+
+def has_of(examples: Sequence[Example]) -> dict[str, bool]:
+    """What examples bring that metrics need."""
+    return {
+        "gold": any(example.label is not None for example in examples),
+        "marks": any(example.marks is not None for example in examples),
+        "answers": any(example.answers for example in examples),
+    }
 
 
 def loader(model: str | Model) -> Callable[[str], Model]:
@@ -161,14 +221,9 @@ def check(
     if model.task in (Task.SEQUENCE, Task.TOKEN):
         for example in examples[:50]:
             gold_of(model, settings, example)
-    has = {
-        "gold": any(example.label is not None for example in examples),
-        "marks": any(example.marks is not None for example in examples),
-        "answers": any(example.answers for example in examples),
-        "rivals": bool(settings.rivals),
-    }
+    has = has_of(examples) | {"rivals": bool(settings.rivals)}
     for name in metrics:
-        for need in needs_of(name):
+        for need in metric_of(name).needs:
             if not has.get(need, True):
                 raise InvalidOption(
                     f"metric '{name}' needs {NEEDS[need]}, which '{settings.data}' has not."

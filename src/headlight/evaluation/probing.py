@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from headlight.batch import Inputs
-from headlight.metrics.case import METRICS, Case, Measures, Measuring
+from headlight.metrics.case import Case, Measures, Measuring, metric_of
 from headlight.metrics.probe import Answer, Probe
 from headlight.models.model import Model
 from headlight.trace.capture import NETWORK_LOCK, evaluating
@@ -85,15 +85,19 @@ def collated(batch: Sequence[Probe], pad_id: int, device: torch.device) -> Input
     return Inputs(ids.to(device), attended.to(device), present.to(device), types)
 
 
-def measure(
-    model: Model, cases: Sequence[Case], metrics: Mapping[str, Mapping[str, Any]]
-) -> list[dict[str, Measures]]:
-    """Every metric (by its name in the run, with its options) on every case; all probes in one go."""
+Waiting = tuple[int, str, Measuring, Sequence[Probe]]
+"""A metric that has asked: the number of its case, its name in the run, itself, and its probes."""
+
+
+def begun(
+    cases: Sequence[Case], metrics: Mapping[str, Mapping[str, Any]]
+) -> tuple[list[dict[str, Measures]], list[Waiting]]:
+    """What metrics find without the model, and those that wait for answers."""
     found: list[dict[str, Measures]] = [{} for _ in cases]
-    waiting: list[tuple[int, str, Measuring, Sequence[Probe]]] = []
+    waiting: list[Waiting] = []
     for number, case in enumerate(cases):
         for name, options in metrics.items():
-            result: Any = METRICS[name.split("@")[0]].function(case, **options)
+            result: Any = metric_of(name).function(case, **options)
             if isinstance(result, dict):
                 found[number][name] = result
                 continue
@@ -101,6 +105,14 @@ def measure(
                 waiting.append((number, name, result, next(result)))
             except StopIteration as ended:
                 found[number][name] = ended.value
+    return found, waiting
+
+
+def measure(
+    model: Model, cases: Sequence[Case], metrics: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Measures]]:
+    """Every metric (by its name in the run, with its options) on every case; all probes in one go."""
+    found, waiting = begun(cases, metrics)
     answers = iter(ask(model, [probe for *_, probes in waiting for probe in probes]))
     for number, name, metric, probes in waiting:
         try:

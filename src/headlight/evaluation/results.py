@@ -1,7 +1,7 @@
 """`Results`: what a run found, read from its folder into memory; summaries, curves and comparisons."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.evaluation.folder import Folder
-from headlight.evaluation.settings import Settings, needs_of
-from headlight.metrics.case import METRICS
+from headlight.evaluation.settings import Settings
+from headlight.metrics.case import metric_of
 from headlight.metrics.statistics import (
     RESAMPLES,
     Comparison,
@@ -93,10 +93,21 @@ class Results:
         own = self.columns.get((metric, method))
         return np.array([], np.float64) if own is None else own["value"]
 
+    @cached_property
+    def summaries(self) -> dict[tuple[str, str], Summary]:
+        """The summaries made so far."""
+        return {}
+
     def summary(self, metric: str, method: str) -> Summary:
         """Mean, standard error and interval of a metric for a method."""
-        if metric in self.corpus:
-            return self.corpus_summary(metric, method)
+        key = (metric, method)
+        if key not in self.summaries:
+            make = self.corpus_summary if metric in self.corpus else self.example_summary
+            self.summaries[key] = make(metric, method)
+        return self.summaries[key]
+
+    def example_summary(self, metric: str, method: str) -> Summary:
+        """A metric of single examples."""
         own = self.columns.get((metric, method))
         if own is None:
             return summarise([])
@@ -109,6 +120,9 @@ class Results:
 
     def curve(self, metric: str, method: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The levels of a metric and the mean of its curve there, where it has one."""
+        if metric in self.corpus:
+            (whole,) = metric_of(metric).function(self.type_scores.get(method, [])).values()
+            return np.array(whole.levels), np.array(whole.curve)
         own = self.columns.get((metric, method))
         known = [] if own is None else [
             (tuple(levels), curve)
@@ -140,7 +154,7 @@ class Results:
 
     def best(self, metric: str) -> str | None:
         """The method that a metric speaks for; of `random` it never does."""
-        better = METRICS[metric.split("@")[0].split(".")[0]].better
+        better = metric_of(metric).better
         means = {m: self.summary(metric, m).mean for m in self.methods if m != "random"}
         known = {m: mean for m, mean in means.items() if not math.isnan(mean)}
         if not known or not better:
@@ -172,10 +186,11 @@ class Results:
     def corpus_summary(self, metric: str, method: str) -> Summary:
         """A metric of all examples at once; its interval from random weights of the examples.
 
-        Resampled examples would not do: those left out take their words with them.
+        Resampled examples would not do: those left out take their words with them. Random weights also move
+        the mean, so the interval is the value and 1.96 of their standard deviations either way.
         """
         examples = self.type_scores.get(method, [])
-        function, options = METRICS[metric.split("@")[0]].function, self.corpus[metric]
+        function, options = metric_of(metric).function, self.corpus[metric]
         (own,) = function(examples, **options).values()
         if math.isnan(own.value):
             return summarise([math.nan])
@@ -185,9 +200,10 @@ class Results:
             weights = generator.exponential(size=len(examples)).tolist()
             (found,) = function(examples, **options, weights=weights).values()
             drawn.append(found.value)
-        low, high = np.nanquantile(drawn, (0.025, 0.975))
         error = float(np.nanstd(drawn))
-        return Summary(own.value, error, float(low), float(high), len(examples))
+        return Summary(
+            own.value, error, own.value - 1.96 * error, own.value + 1.96 * error, len(examples)
+        )
 
     # --------------------------------------------------------------------------- other forms
 
@@ -219,13 +235,13 @@ def arranged(own: Mapping[str, list[Any]]) -> dict[str, NDArray[Any]]:
     return found
 
 
-def results_of(folder: Folder, corpus: Sequence[str] = ("token_overlap",)) -> Results:
+def results_of(folder: Folder) -> Results:
     """The finished part of a run."""
-    classes: dict[str, dict[str, Any]] = {name: {} for name in corpus if "corpus" in needs_of(name)}
+    asked = {name: options for each in folder.rounds for name, options in each["metrics"].items()}
     return Results(
         settings=folder.settings,
         measures=folder.read(("measure", "time")),
         attributions=folder.read(("explain",)),
-        corpus=classes,
+        corpus={n: o for n, o in asked.items() if "corpus" in metric_of(n).needs},
         missing=len(folder.missing()),
     )

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from headlight.errors import InvalidOption, unknown_name
 from headlight.methods import METHODS
-from headlight.metrics.case import METRICS
+from headlight.metrics.case import METRICS, metric_of
+from headlight.registry import Entry, parse_specification
 
 FORMAT = 1
 ROLES = {
@@ -98,15 +99,22 @@ def metric_options(names: Sequence[str], given: Mapping[str, Any]) -> dict[str, 
     return found
 
 
+def full_name(specification: str) -> str:
+    """A method as it is written down, by its own name and not an alias."""
+    name, options = parse_specification(specification)
+    shown = ",".join(f"{option}={value}" for option, value in options.items())
+    return f"{METHODS[name].name}:{shown}" if options else METHODS[name].name
+
+
+def method_of(specification: str) -> Entry:
+    """The method of NAME or NAME:OPTION=VALUE."""
+    return METHODS[specification.partition(":")[0]]
+
+
 def roles_of(metrics: Mapping[str, Any]) -> tuple[str, ...]:
     """The further scores that these metrics need."""
-    needs = {need for name in metrics for need in METRICS[name.split("@")[0]].needs}
+    needs = {need for name in metrics for need in metric_of(name).needs}
     return tuple(role for need, role in ROLES.items() if need in needs)
-
-
-def needs_of(name: str) -> frozenset[str]:
-    """What a metric of a run needs."""
-    return METRICS[name.split("@")[0]].needs
 
 
 def plan(
@@ -120,7 +128,7 @@ def plan(
     A round explains by methods, in roles, and measures pairs of them and metrics. Nothing that an earlier
     round has done is done again.
     """
-    asked = list(dict.fromkeys(METHODS[name].name for name in methods))
+    asked = list(dict.fromkeys(full_name(name) for name in methods))
     rounds = [dict(each) for each in known]
     for role in ("own", *roles_of(metrics)):
         done = {m for each in rounds for m in each["methods"] if role in each["roles"]}
@@ -132,8 +140,6 @@ def plan(
             else:
                 rounds.append({"methods": fresh, "roles": [role], "metrics": {}})
     for name, options in metrics.items():
-        if "corpus" in needs_of(name):
-            continue
         done = {
             m for r in rounds for m in r["methods"] if r["metrics"].get(name, None) == dict(options)
         }
@@ -149,8 +155,9 @@ def plan(
 def jobs_of(settings: Settings, each: Mapping[str, Any]) -> Iterator[Job]:
     """The jobs of a round, shard by shard; what is timed runs once, on the first examples."""
     methods, roles = tuple(each["methods"]), tuple(each["roles"])
-    timed = {n: o for n, o in each["metrics"].items() if "clock" in needs_of(n)}
-    measured = {n: o for n, o in each["metrics"].items() if n not in timed}
+    timed = {n: o for n, o in each["metrics"].items() if "clock" in metric_of(n).needs}
+    apart = {"clock", "corpus"}
+    measured = {n: o for n, o in each["metrics"].items() if not apart & metric_of(n).needs}
     for shard, first in enumerate(range(0, settings.count, settings.shard)):
         last = min(first + settings.shard, settings.count)
         if roles:

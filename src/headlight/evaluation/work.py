@@ -15,10 +15,9 @@ from headlight.batch import Row, collate
 from headlight.data.example import Example, gold_class
 from headlight.errors import HeadlightError, InvalidOption
 from headlight.evaluation.probing import ask, measure
-from headlight.evaluation.settings import Job, Settings
+from headlight.evaluation.settings import Job, Settings, method_of
 from headlight.explanation import fitted, planned, rows_of
 from headlight.ledger import relevance_sums
-from headlight.methods import METHODS
 from headlight.metrics.case import METRICS, Case, Measures
 from headlight.metrics.probe import Subject
 from headlight.models.model import POOLED, Model, Task
@@ -30,8 +29,6 @@ from headlight.trace.decisions import Case as DecisionCase
 from headlight.trace.network import check_finite, check_ids, logits_of
 
 Record = dict[str, Any]
-PRESETS = {"attn_lrp": "attn_lrp"}
-"""How a method sends relevance, where it is not by 'chefer'."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,21 +184,21 @@ def explain_shard(
     plan = plan_of(model, job.methods, settings, 32)
     for role in job.roles:
         if role == "own":
-            records += attributed(model, plan, verdicts, role, fail)
+            records += attributed(model, plan, job.methods, verdicts, role, fail)
         elif role == "runner_up":
             seconds = [v for v in verdicts if v.runner_up is not None]
             other = [replace(v, target=replace(v.target, label=v.runner_up)) for v in seconds]
-            records += attributed(model, plan, other, role, fail)
+            records += attributed(model, plan, job.methods, other, role, fail)
         elif role == "rival":
             for name in settings.rivals:
                 rival = models(name)
                 alike = same_decisions(rival, settings, verdicts)
                 own = plan_of(rival, job.methods, settings, 32)
-                records += attributed(rival, own, alike, f"rival:{name}", fail)
+                records += attributed(rival, own, job.methods, alike, f"rival:{name}", fail)
         elif role == "randomised":
             for depth in range(1, len(model.blocks) + 2):
                 changed = randomised(model, depth)
-                records += attributed(changed, plan, few, f"randomised:{depth}", fail)
+                records += attributed(changed, plan, job.methods, few, f"randomised:{depth}", fail)
         elif role == "ledger":
             records += ledgers(model, job, few)
     return sorted(records, key=lambda r: r["example"])
@@ -209,7 +206,7 @@ def explain_shard(
 
 def plan_of(model: Model, methods: Sequence[str], settings: Settings, batch_size: int) -> Plan:
     """What is computed for every row, with the options that these methods have."""
-    known = {name for method in methods for name in METHODS[method].options}
+    known = {name for method in methods for name in method_of(method).options}
     options = {name: value for name, value in settings.options.items() if name in known}
     return planned(model, list(methods), settings.variant, options, batch_size, False)
 
@@ -217,6 +214,7 @@ def plan_of(model: Model, methods: Sequence[str], settings: Settings, batch_size
 def attributed(
     model: Model,
     plan: Plan,
+    methods: Sequence[str],
     verdicts: Sequence[Verdict],
     role: str,
     fail: Callable[[int, str], None],
@@ -228,9 +226,9 @@ def attributed(
     def explained(some: Sequence[Verdict]) -> list[Record]:
         answers = run(model, [v.row for v in some], [v.target for v in some], plan)
         return [
-            record_of(each, method, role, answer[method].scores, answer[method].target)
+            record_of(each, method, role, found.scores, found.target)
             for each, answer in zip(some, answers, strict=True)
-            for method in answer
+            for method, found in zip(methods, answer.values(), strict=True)
         ]
 
     try:
@@ -302,17 +300,22 @@ def randomised(model: Model, depth: int) -> Model:
     return copy
 
 
+def preset_of(method: str) -> str:
+    """How a method sends relevance."""
+    return "attn_lrp" if method_of(method).name == "attn_lrp" else "chefer"
+
+
 def ledgers(model: Model, job: Job, verdicts: Sequence[Verdict]) -> list[Record]:
     """The sums of relevance at every block boundary, for methods that send it back."""
-    sending = [name for name in job.methods if "relevance" in METHODS[name].needs]
+    sending = [name for name in job.methods if "relevance" in method_of(name).needs]
     found = []
-    for preset in sorted({PRESETS.get(name, "chefer") for name in sending}):
+    for preset in sorted({preset_of(name) for name in sending}):
         for each in verdicts:
             sums = relevance_sums(model, [each.row], [each.target], preset)[0]
             found += [
                 {"example": each.number, "method": name, "role": "ledger", "scores": sums}
                 for name in sending
-                if PRESETS.get(name, "chefer") == preset
+                if preset_of(name) == preset
             ]
     return found
 
@@ -379,7 +382,7 @@ def cases_of(
                 subject=subject,
                 scores=np.array(record["scores"], np.float64),
                 method=method,
-                signed=METHODS[method].signed,
+                signed=method_of(method).signed,
                 gold=record["gold"],
                 predicted=record["predicted"],
                 marks=marks,

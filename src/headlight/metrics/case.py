@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.metrics.probe import Answer, Probe, Subject
-from headlight.registry import Registry
+from headlight.registry import Entry, Registry
 
 METRICS = Registry("metric")
 
@@ -24,6 +24,11 @@ NEEDS = {
     "clock": "a clock",
 }
 """What a metric may need beside the scores and probes, and its name for people."""
+
+
+def metric_of(name: str) -> Entry:
+    """The registered metric of a name in a run: NAME, NAME@PROTOCOL or NAME.PART."""
+    return METRICS[name.split("@")[0].split(".")[0]]
 
 
 @dataclass(frozen=True)

@@ -177,6 +177,25 @@ def log_odds(
     }
 
 
+@METRICS.register("probability_drop", better="higher", paper="ALTI, Figure 6")
+def probability_drop(case: Case, *, most: int = 30, change: str = "delete") -> Measuring:
+    """How far the probability falls with every single token that is taken away, up to 30.
+
+    p(x) − p(x without the first k tokens), k = 1 … 30; a text with fewer tokens stays as it is when they are
+    gone. The mean over k.
+    """
+    order = case.ranked()
+    if not order:
+        return passed_over("no token may be taken away")
+    if most < 1:
+        raise InvalidOption(f"most={most} is not possible. Use 1 or more.")
+    shorter = [case.subject.without(order[:count], change) for count in range(1, most + 1)]
+    whole, *left = map(probability, (yield [case.subject.whole, *shorter]))
+    falls = tuple(whole - p for p in left)
+    levels = tuple(float(count) for count in range(1, most + 1))
+    return {"": Measure(float(np.mean(falls)), levels=levels, curve=falls)}
+
+
 # ------------------------------------------------------------ comprehensiveness and sufficiency
 
 ERASER_WALK = Walk(levels=BINS, rounding="up")

@@ -1,0 +1,327 @@
+"""Commands that measure: `evaluate`, `report`, `metrics`, `data`."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from headlight.cli.options import (
+    DEFAULT_MODEL,
+    ModelOption,
+    SettingsOption,
+    VariantOption,
+    parsed_options,
+    quiet_libraries,
+)
+from headlight.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from headlight.evaluation.results import Results
+
+app = typer.Typer()
+
+
+class Engine(StrEnum):
+    """Who does the jobs."""
+
+    local = "local"
+    ray = "ray"
+
+
+class Explained(StrEnum):
+    """Whose scores are measured."""
+
+    predicted = "predicted"
+    gold = "gold"
+
+
+class TableForm(StrEnum):
+    """How tables are written."""
+
+    terminal = "terminal"
+    markdown = "markdown"
+    latex = "latex"
+    csv = "csv"
+    html = "html"
+
+
+@app.command(
+    epilog="Examples:\n\n"
+    "headlight evaluate --data samples/sentiment --methods attcat,gae,rollout --out runs/first\n\n"
+    "headlight evaluate --model qa --data samples/qa --methods all --metrics precision_at_k --out runs/qa\n\n"
+    "headlight evaluate --data reviews.csv:text,label --metrics aopc,aopc@mask_lrp --out runs/mine\n\n"
+    "headlight evaluate --data sst2 --methods all --metrics all --engine ray --out runs/sst2"
+)
+def evaluate(
+    data: Annotated[
+        str,
+        typer.Option(
+            "--data", "-d", help="A data set, NAME=FILE, or FILE:TEXT,LABEL (see: headlight data)."
+        ),
+    ],
+    model: ModelOption = DEFAULT_MODEL,
+    methods: Annotated[
+        str, typer.Option("--methods", "-a", help="Methods with commas, or all.")
+    ] = "",
+    metrics: Annotated[
+        str, typer.Option("--metrics", help="Metrics with commas, NAME@PROTOCOL too, or all.")
+    ] = "",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The folder of the run; a stopped run goes on there."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="So many examples, drawn at random.")] = None,
+    seed: Annotated[int, typer.Option(help="For drawing examples.")] = 0,
+    explain: Annotated[
+        Explained, typer.Option(help="Explain the predicted class, or the right one.")
+    ] = Explained.predicted,
+    rival: Annotated[
+        list[str] | None,
+        typer.Option(help="Another model to hold the scores against; repeat for several."),
+    ] = None,
+    labels: Annotated[
+        str | None, typer.Option(help="Names of the data's labels 0, 1 …, with commas.")
+    ] = None,
+    option: SettingsOption = None,
+    metric_option: Annotated[
+        list[str] | None,
+        typer.Option(help="An option of a metric as METRIC.NAME=VALUE; repeat for several."),
+    ] = None,
+    variant: VariantOption = "paper",
+    sanity: Annotated[
+        int, typer.Option(help="Examples that are timed, randomised and have relevance summed.")
+    ] = 32,
+    shard: Annotated[int, typer.Option(help="Examples a job.")] = 64,
+    threads: Annotated[int | None, typer.Option(help="Threads of every job.")] = None,
+    engine: Annotated[Engine, typer.Option(help="This process, or a Ray cluster.")] = Engine.local,
+    address: Annotated[
+        str | None, typer.Option(help="The cluster; without it one is started here.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done and what it costs.")
+    ] = False,
+) -> None:
+    """Measure how far methods can be trusted, on a model and a data set."""
+    from headlight.evaluation import evaluate as run
+
+    quiet_libraries()
+    asked: dict[str, Any] = {
+        "methods": listed(methods, "methods", data, model),
+        "metrics": listed(metrics, "metrics", data, model),
+        "limit": limit,
+        "seed": seed,
+        "explain": explain.value,
+        "rivals": rival or (),
+        "labels": None if labels is None else [name.strip() for name in labels.split(",")],
+        "options": parsed_options(option),
+        "metric_settings": grouped(parsed_options(metric_option)),
+        "variant": variant,
+        "sanity": sanity,
+        "shard": shard,
+        "threads": threads,
+    }
+    if dry_run:
+        show_plan(model, data, asked)
+        return
+    found = run.evaluate(
+        model,
+        data,
+        out=out,
+        engine=engine.value,
+        address=address,
+        progress=sys.stderr.isatty(),
+        **asked,
+    )
+    show_results(found)
+    if out is not None:
+        print(
+            f"kept in {out}; for tables, figures and a page: headlight report {out}",
+            file=sys.stderr,
+        )
+
+
+def listed(given: str, kind: str, data: str, model: str) -> list[str]:
+    """Names with commas; 'all' those that fit; nothing the usual ones. An option's comma stays with it."""
+    from headlight.evaluation import evaluate as run
+    from headlight.methods import METHODS
+
+    if not given:
+        return list(run.DEFAULT_METHODS if kind == "methods" else run.DEFAULT_METRICS)
+    if given == "all":
+        return list(METHODS) if kind == "methods" else run.fitting_metrics(model, data)
+    found: list[str] = []
+    for part in given.split(","):
+        is_option = "=" in part and ":" not in part
+        if is_option and found:
+            found[-1] += f",{part}"
+        elif part.strip():
+            found.append(part.strip())
+    return found
+
+
+def grouped(options: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Options of metrics by metric."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, value in options.items():
+        metric, dot, option = name.partition(".")
+        if not dot:
+            raise InvalidOption(
+                f"--metric-option {name} is not understood. Write METRIC.NAME=VALUE."
+            )
+        found.setdefault(metric, {})[option] = value
+    return found
+
+
+def show_plan(model: str, data: str, asked: dict[str, Any]) -> None:
+    """Print the jobs of a run and what they would cost."""
+    from headlight.evaluation import evaluate as run
+
+    jobs, cost, settings = run.preview(model, data, **asked)
+    table = Table(box=None, show_header=False)
+    kinds = {kind: sum(job.kind == kind for job in jobs) for kind in ("explain", "measure", "time")}
+    facts = {
+        "examples": f"{settings.count:,}",
+        "jobs": ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count),
+        "attributions": f"{cost.attributions:,}",
+        "perturbed inputs": f"{cost.probes:,}, of which {cost.unique:,} differ ({cost.tokens:,} tokens)",
+        "explaining": f"{minutes(cost.explain_seconds)} on {settings.threads} threads",
+        "measuring": f"{minutes(cost.measure_seconds)}",
+        "in all": f"{minutes(cost.seconds)} here, {cost.seconds * settings.threads / 3600:.2f} core-hours",
+    }
+    for name, value in facts.items():
+        table.add_row(name, value)
+    Console().print(table)
+
+
+def minutes(seconds: float) -> str:
+    """A time for people."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def show_results(found: "Results") -> None:
+    """Print the tables of a run."""
+    from headlight.report import grids, terminal_table
+
+    console = Console()
+    settings = found.settings
+    said = f"{settings.model} on {settings.data}: {settings.count} examples"
+    if found.accuracy == found.accuracy:
+        said += f", accuracy {found.accuracy:.4f}"
+    console.print(said, highlight=False)
+    for grid in grids(found, widest=max(1, (console.width - 24) // 23)):
+        console.print()
+        console.print(terminal_table(grid))
+    for number, reason in list(found.failures.items())[:5]:
+        console.print(f"example {number} failed: {reason}", style="yellow", highlight=False)
+    if len(found.failures) > 5:
+        console.print(f"… {len(found.failures)} examples failed in all", style="yellow")
+    if found.missing:
+        console.print(f"{found.missing} jobs are not finished: run the same command again.")
+
+
+@app.command(
+    epilog="Examples:\n\nheadlight report runs/first\n\n"
+    "headlight report runs/first --format latex\n\n"
+    "headlight report runs/first --output report.html\n\n"
+    "headlight report runs/first --against attcat --pictures figures"
+)
+def report(
+    run: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    form: Annotated[
+        TableForm | None,
+        typer.Option("--format", "-f", help="Default: by the suffix of --output, else terminal."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to this file.")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(help="Compare this method with every other on the same examples."),
+    ] = None,
+    pictures: Annotated[
+        Path | None, typer.Option(help="Write the figures as SVG files into this folder.")
+    ] = None,
+) -> None:
+    """Show what a run found: tables, figures, or one page with everything."""
+    from headlight.evaluation.folder import open_folder
+    from headlight.evaluation.results import results_of
+    from headlight.report import page, written
+    from headlight.report.figures import write_figures
+    from headlight.storage import write_whole
+
+    found = results_of(open_folder(run))
+    suffixes = {
+        ".html": TableForm.html,
+        ".md": TableForm.markdown,
+        ".tex": TableForm.latex,
+        ".csv": TableForm.csv,
+    }
+    form = form or (suffixes.get(output.suffix) if output else TableForm.terminal)
+    if form is None:
+        raise InvalidOption(
+            f"'{output}' does not say what to write. Use the suffix {', '.join(suffixes)}, or --format."
+        )
+    if against is not None:
+        show_comparison(found, against)
+    elif form is TableForm.terminal:
+        show_results(found)
+    else:
+        text = page(found) if form is TableForm.html else written(found, form.value)
+        if output is None:
+            print(text)
+        else:
+            write_whole(output, text)
+            print(f"wrote {output}", file=sys.stderr)
+    if pictures is not None:
+        for path in write_figures(found, pictures):
+            print(f"wrote {path}", file=sys.stderr)
+
+
+def show_comparison(found: "Results", method: str) -> None:
+    """Print a method against all others."""
+    from headlight.errors import unknown_name
+    from headlight.report.tables import comparison_rows
+
+    if method not in found.methods:
+        raise unknown_name("method of this run", method, found.methods)
+    table = Table(title=f"{method} less the other, on the same examples", box=None)
+    for name in ("metric", "other", "difference", "95 %", "p", "examples"):
+        table.add_column(name, justify="left" if name in ("metric", "other") else "right")
+    for row in comparison_rows(found, method, found.metrics):
+        table.add_row(*row)
+    Console().print(table)
+
+
+@app.command()
+def metrics() -> None:
+    """List the metrics."""
+    from headlight.metrics import METRICS
+
+    table = Table(box=None)
+    for name in ("metric", "better", "options", "what it says"):
+        table.add_column(name, no_wrap=name == "metric")
+    for name in METRICS:
+        entry = METRICS[name]
+        table.add_row(name, entry.better, ", ".join(entry.options), entry.summary)
+    Console().print(table)
+
+
+@app.command()
+def data() -> None:
+    """List the data sets that are known by name."""
+    from headlight.data.datasets import DATASETS, OWN
+
+    table = Table(box=None)
+    for name in ("data", "from", "what it is"):
+        table.add_column(name, no_wrap=name == "data")
+    for name, known in OWN.items():
+        table.add_row(name, "headlight", known.about)
+    for name, known in DATASETS.items():
+        table.add_row(name, known.hub or "a file", known.about)
+    Console().print(table)

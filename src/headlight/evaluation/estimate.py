@@ -1,0 +1,76 @@
+"""What a run will cost, from a small piece of it that is really run and timed."""
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headlight.data.example import Example
+from headlight.evaluation.probing import begun
+from headlight.evaluation.settings import Job, Settings, roles_of
+from headlight.evaluation.tables import table
+from headlight.evaluation.work import cases_of, explain_shard, measure_shard
+from headlight.metrics.case import metric_of
+from headlight.models.model import Model
+
+SAMPLED = 8
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run needs: attributions and probes in number, and seconds on this machine.
+
+    probes: perturbed inputs that metrics ask for; unique: those that are put to the model; tokens: of these.
+    """
+
+    attributions: int
+    probes: int
+    unique: int
+    tokens: int
+    explain_seconds: float
+    measure_seconds: float
+
+    @property
+    def seconds(self) -> float:
+        """Of both."""
+        return self.explain_seconds + self.measure_seconds
+
+
+def estimate(
+    settings: Settings,
+    models: Callable[[str], Model],
+    examples: Sequence[Example],
+    methods: Sequence[str],
+    metrics: Mapping[str, Mapping[str, Any]],
+) -> Cost:
+    """The cost of a run, drawn from random examples of it; scores beside the usual ones count in full."""
+    drawn = random.Random(settings.seed).sample(range(len(examples)), min(SAMPLED, len(examples)))
+    chosen = {number: examples[number] for number in sorted(drawn)}
+    usual = {
+        name: options
+        for name, options in metrics.items()
+        if not metric_of(name).needs & {"corpus", "clock", "randomised", "ledger"}
+    }
+    roles = ("own", *(role for role in roles_of(usual)))
+    job = Job("explain", 0, 0, 0, tuple(methods), usual, roles)
+    model = models(settings.model)
+    explain_shard(job, settings, models, dict(list(chosen.items())[:4]))
+    start = time.perf_counter()
+    records = explain_shard(job, settings, models, chosen)
+    explained = time.perf_counter() - start
+    records = list(table("explain", records).to_pylist())
+    start = time.perf_counter()
+    measure_shard(job, model, chosen, records)
+    measured = time.perf_counter() - start
+    cases = [case for _, case in cases_of(job, model, chosen, records)]
+    probes = [probe for *_, own in begun(cases, usual)[1] for probe in own]
+    share = len(examples) / len(chosen)
+    return Cost(
+        attributions=round(share * len(records)),
+        probes=round(share * len(probes)),
+        unique=round(share * len(set(probes))),
+        tokens=round(share * sum(map(len, set(probes)))),
+        explain_seconds=share * explained,
+        measure_seconds=share * measured,
+    )

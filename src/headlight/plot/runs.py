@@ -1,0 +1,148 @@
+"""Figures of an evaluation run: curves, boxes, and the words of classes."""
+
+import math
+from collections.abc import Sequence
+from itertools import cycle, product
+from typing import TYPE_CHECKING, Any
+
+from headlight.errors import InvalidInput
+from headlight.evaluation.results import Results
+from headlight.plot.canvas import INK, colour, figure
+from headlight.registry import parse_specification
+from headlight.renderers.colours import BLUE, GREEN, PURPLE, VERMILION
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HUES = (BLUE, VERMILION, GREEN, PURPLE, (90, 90, 90), (230, 159, 0), (86, 180, 233))
+DASHES = ("-", "--", ":", "-.")
+AXES = {
+    "aopc": ("share of the tokens taken away", "fall of the probability"),
+    "log_odds": ("share of the tokens taken away", "log-odds"),
+    "comprehensiveness": ("share of the tokens taken away", "fall of the probability"),
+    "sufficiency": ("share of the tokens left", "fall of the probability"),
+    "probability_drop": ("tokens taken away", "fall of the probability"),
+    "hiding": ("share of the tokens hidden", "accuracy"),
+    "revealing": ("share of the tokens revealed", "accuracy"),
+    "randomisation": ("blocks with other weights, and the head", "|Spearman's ρ|"),
+    "token_overlap": ("highest words of each class", "share that two classes have in common"),
+}
+"""What the axes of a curve say."""
+
+
+def styles() -> Any:
+    """Line styles that can be told apart, also in grey."""
+    return cycle({"color": colour(hue), "linestyle": dash} for dash, hue in product(DASHES, HUES))
+
+
+def curves(results: Results, metric: str, methods: Sequence[str] | None = None) -> "Figure":
+    """The mean curve of a metric for every method; the legend has its mean."""
+    name = metric.split("@")[0]
+    drawn, axes = figure(7.5, 4.2)
+    found = 0
+    for method, style in zip(methods or results.methods, styles(), strict=False):
+        levels, means = results.curve(metric, method)
+        if len(levels):
+            mean = results.summary(metric, method).mean
+            axes.plot(levels, means, label=f"{method} {mean:.3f}", linewidth=1.5, **style)
+            found += 1
+    if not found:
+        raise InvalidInput(f"'{metric}' has no curves in this run.")
+    across, up = AXES.get(name, ("level", metric))
+    axes.set(xlabel=across, ylabel=up, title=metric)
+    axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    return drawn
+
+
+def boxes(results: Results, metric: str) -> "Figure":
+    """How a metric spreads over the examples, a box for every method (ALTI, Fig. 7 and 8)."""
+    known = {
+        method: [v for v in results.values(metric, method).tolist() if not math.isnan(v)]
+        for method in results.methods
+    }
+    known = {method: values for method, values in known.items() if values}
+    if not known:
+        raise InvalidInput(f"'{metric}' was not measured in this run.")
+    order = sorted(known, key=lambda method: sorted(known[method])[len(known[method]) // 2])
+    drawn, axes = figure(7.0, 1.2 + 0.26 * len(order))
+    axes.boxplot(
+        [known[method] for method in order],
+        orientation="horizontal",
+        tick_labels=order,
+        showfliers=False,
+        patch_artist=True,
+        boxprops={"facecolor": (*colour(BLUE), 0.25), "edgecolor": INK},
+        medianprops={"color": colour(VERMILION)},
+    )
+    axes.set(xlabel=metric)
+    axes.tick_params(axis="y", labelsize=8)
+    return drawn
+
+
+def bars(results: Results, metric: str) -> "Figure":
+    """The mean of a metric for every method with its interval."""
+    known = {m: results.summary(metric, m) for m in results.methods}
+    known = {m: s for m, s in known.items() if not math.isnan(s.mean)}
+    if not known:
+        raise InvalidInput(f"'{metric}' was not measured in this run.")
+    order = sorted(known, key=lambda m: known[m].mean)
+    drawn, axes = figure(7.0, 1.2 + 0.26 * len(order))
+    for row, method in enumerate(order):
+        found = known[method]
+        axes.barh(row, found.mean, color=colour(BLUE), alpha=0.55, height=0.7)
+        if not math.isnan(found.low):
+            axes.plot([found.low, found.high], [row, row], color=INK, linewidth=1.2)
+    axes.set_yticks(range(len(order)), order, fontsize=8)
+    axes.axvline(0, color=INK, linewidth=0.6)
+    axes.set(xlabel=metric)
+    return drawn
+
+
+def class_words(results: Results, method: str, count: int = 15) -> "Figure":
+    """The words that speak most for each class, as ranked bars (Decoding, Fig. 9, 11)."""
+    found = results.words(method, count)
+    if not found:
+        raise InvalidInput(f"the run has no attributions by '{method}'.")
+    drawn, first = figure(2.6 * len(found) + 0.6, 0.9 + 0.22 * count)
+    first.remove()
+    for number, (label, words) in enumerate(found.items()):
+        axes = drawn.add_subplot(1, len(found), number + 1)
+        axes.barh(
+            range(len(words)), [score for _, score in words], color=colour(HUES[number % len(HUES)])
+        )
+        axes.set_yticks(range(len(words)), [word for word, _ in words], fontsize=8)
+        axes.invert_yaxis()
+        axes.set_title(label, fontsize=9)
+        axes.set_xticks([])
+        axes.spines[["top", "right", "bottom"]].set_visible(False)
+    return drawn
+
+
+def option_curve(results: Results, metric: str, option: str) -> "Figure":
+    """A metric against an option of a method, as in mask_lrp:corruption=0.4 (Mask-LRP, Fig. 4)."""
+    found: dict[str, list[tuple[float, Any]]] = {}
+    for specification in results.methods:
+        name, options = parse_specification(specification)
+        if option in options:
+            place = (float(options[option]), results.summary(metric, specification))
+            found.setdefault(name, []).append(place)
+    if not found:
+        raise InvalidInput(f"no method of this run was given the option '{option}'.")
+    drawn, axes = figure(5.5, 3.4)
+    for (name, places), style in zip(found.items(), styles(), strict=False):
+        places.sort(key=lambda each: each[0])
+        across = [place for place, _ in places]
+        axes.plot(
+            across, [s.mean for _, s in places], marker="o", markersize=4, label=name, **style
+        )
+        axes.fill_between(
+            across,
+            [s.low for _, s in places],
+            [s.high for _, s in places],
+            color=style["color"],
+            alpha=0.15,
+            linewidth=0,
+        )
+    axes.set(xlabel=option, ylabel=metric)
+    axes.legend(frameon=False, fontsize=8)
+    return drawn

@@ -1,0 +1,52 @@
+"""The figures of a run as files."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headlight.evaluation.results import Results
+from headlight.plot.canvas import save
+from headlight.plot.runs import AXES, bars, boxes, class_words, curves, option_curve
+from headlight.registry import parse_specification
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BOXED = ("jaccard", "spearman", "kendall_confidence")
+WORDED = 4
+"""Methods whose words are drawn: those that tell classes apart best."""
+
+
+def figures(results: Results) -> "Iterator[tuple[str, str, Figure]]":
+    """Name, caption and figure of everything that a run can show."""
+    for metric in results.metrics:
+        name = metric.split("@")[0]
+        if name in AXES and any(len(results.curve(metric, m)[0]) for m in results.methods):
+            yield (
+                f"curve-{metric}",
+                f"{metric}: mean curve of every method",
+                curves(results, metric),
+            )
+        if name in BOXED:
+            yield f"boxes-{metric}", f"{metric}: spread over examples", boxes(results, metric)
+    for option in sorted({o for m in results.methods for o in parse_specification(m)[1]}):
+        for metric in results.metrics:
+            if metric.split("@")[0] in ("aopc", "log_odds"):
+                caption = f"{metric} against the option {option}"
+                yield f"{option}-{metric}", caption, option_curve(results, metric, option)
+    if "token_overlap" in results.metrics:
+        yield "overlap", "token_overlap: words that classes share", bars(results, "token_overlap")
+        known = [m for m in results.methods if m != "random"]
+        known.sort(key=lambda m: results.summary("token_overlap", m).mean)
+        for method in known[:WORDED]:
+            caption = f"{method}: words that speak for each class"
+            yield f"words-{method}", caption, class_words(results, method)
+
+
+def write_figures(results: Results, folder: Path, kind: str = "svg") -> Iterator[Path]:
+    """Write every figure into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, _, drawn in figures(results):
+        path = folder / f"{name.replace('@', '-').replace(':', '-')}.{kind}"
+        save(drawn, path)
+        yield path

@@ -1,0 +1,190 @@
+"""The tables of a run: methods by metrics, for a terminal, a paper or a spreadsheet."""
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from headlight.errors import InvalidOption
+from headlight.evaluation.results import Results
+from headlight.metrics.case import metric_of
+from headlight.metrics.statistics import Summary
+
+GROUPS = {
+    "curves": "Faithfulness: what happens when tokens are taken away",
+    "plausibility": "Agreement with people",
+    "stability": "Stability: other classes, models and weights",
+    "words": "Words of the classes",
+    "runtime": "Cost",
+}
+"""Titles by the module in which a metric is written."""
+ARROWS = {"higher": "↑", "lower": "↓", "": ""}
+FORMATS = ("terminal", "markdown", "latex", "csv")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One summary in a table, and whether it is the best of its column."""
+
+    summary: Summary
+    is_best: bool
+
+    def text(self, *, has_interval: bool = True) -> str:
+        """The mean with its interval, for people."""
+        if math.isnan(self.summary.mean):
+            return "–"
+        mean = short(self.summary.mean)
+        if not has_interval or math.isnan(self.summary.low):
+            return mean
+        return f"{mean} [{short(self.summary.low)}, {short(self.summary.high)}]"
+
+
+def short(value: float) -> str:
+    """Three digits that matter."""
+    return (
+        f"{value:.3f}"
+        if abs(value) < 100 and (abs(value) >= 0.001 or value == 0)
+        else f"{value:.2e}"
+    )
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Some metrics of a run by all its methods."""
+
+    title: str
+    metrics: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+
+    def heading(self, metric: str) -> str:
+        """A metric's name with the direction in which it is better."""
+        return f"{metric} {ARROWS[metric_of(metric).better]}".strip()
+
+
+def grids(results: Results, widest: int = 6) -> Iterator[Grid]:
+    """All metrics of a run, by what they are about, a few side by side."""
+    for module, title in GROUPS.items():
+        own = [
+            m for m in results.metrics if metric_of(m).function.__module__.endswith(f".{module}")
+        ]
+        own = [m for m in own if any(results.summary(m, name).count for name in results.methods)]
+        for start in range(0, len(own), widest):
+            metrics = tuple(own[start : start + widest])
+            best = {metric: results.best(metric) for metric in metrics}
+            rows = [
+                (
+                    method,
+                    tuple(Cell(results.summary(m, method), best[m] == method) for m in metrics),
+                )
+                for method in results.methods
+            ]
+            yield Grid(title if not start else f"{title} (continued)", metrics, tuple(rows))
+
+
+# ------------------------------------------------------------------------------------- forms
+
+
+def terminal_table(grid: Grid) -> Table:
+    """A grid for a terminal; the best is bold."""
+    found = Table(title=grid.title, title_justify="left", box=None, pad_edge=False)
+    found.add_column("method", no_wrap=True)
+    for metric in grid.metrics:
+        found.add_column(grid.heading(metric), justify="right")
+    for method, cells in grid.rows:
+        found.add_row(method, *(f"[bold]{c.text()}[/]" if c.is_best else c.text() for c in cells))
+    return found
+
+
+def markdown(grid: Grid) -> str:
+    """A grid in Markdown."""
+    lines = [
+        f"**{grid.title}**",
+        "",
+        f"| method | {' | '.join(map(grid.heading, grid.metrics))} |",
+        f"|---|{'---:|' * len(grid.metrics)}",
+    ]
+    for method, cells in grid.rows:
+        shown = [f"**{c.text()}**" if c.is_best else c.text() for c in cells]
+        lines.append(f"| {method} | {' | '.join(shown)} |")
+    return "\n".join(lines) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Text as LaTeX reads it."""
+    for mark in ("\\", "_", "%", "&", "#"):
+        text = text.replace(mark, f"\\{mark}" if mark != "\\" else "\\textbackslash ")
+    return text.replace("↑", "$\\uparrow$").replace("↓", "$\\downarrow$")
+
+
+def latex(grid: Grid) -> str:
+    """A grid as a LaTeX table, with booktabs."""
+    lines = [
+        "\\begin{table}",
+        "\\centering",
+        f"\\begin{{tabular}}{{l{'r' * len(grid.metrics)}}}",
+        "\\toprule",
+        f"method & {' & '.join(escaped(grid.heading(m)) for m in grid.metrics)} \\\\",
+        "\\midrule",
+    ]
+    for method, cells in grid.rows:
+        shown = [cell.text(has_interval=False).replace("–", "--") for cell in cells]
+        bold = [
+            f"\\textbf{{{text}}}" if cell.is_best else text
+            for text, cell in zip(shown, cells, strict=True)
+        ]
+        lines.append(f"{escaped(method)} & {' & '.join(bold)} \\\\")
+    lines += [
+        "\\bottomrule",
+        "\\end{tabular}",
+        f"\\caption{{{escaped(grid.title)}}}",
+        "\\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def comma_separated(results: Results) -> str:
+    """Every summary of a run, a row each."""
+    sink = io.StringIO()
+    writer = csv.writer(sink, lineterminator="\n")
+    names = ("mean", "error", "low", "high", "count", "passed_over", "noted")
+    writer.writerow(("metric", "better", "method", *names))
+    for metric in results.metrics:
+        for method in results.methods:
+            found = results.summary(metric, method)
+            if found.count:
+                values = [getattr(found, name) for name in names]
+                writer.writerow((metric, metric_of(metric).better, method, *values))
+    return sink.getvalue()
+
+
+def written(results: Results, form: str) -> str:
+    """All tables of a run as text."""
+    if form == "csv":
+        return comma_separated(results)
+    if form in ("markdown", "latex"):
+        make = markdown if form == "markdown" else latex
+        return "\n".join(make(grid) for grid in grids(results))
+    raise InvalidOption(f"format '{form}' does not exist. Use one of {', '.join(FORMATS)}.")
+
+
+def comparison_rows(results: Results, method: str, metrics: Sequence[str]) -> list[tuple[str, ...]]:
+    """A method against every other on the same examples: difference, interval, p."""
+    rows: list[tuple[str, ...]] = []
+    for metric in metrics:
+        for other in results.methods:
+            found = results.compare(metric, method, other)
+            if other != method and found.count > 1:
+                rows.append(
+                    (
+                        metric,
+                        other,
+                        f"{found.difference:+.4f}",
+                        f"[{found.low:+.4f}, {found.high:+.4f}]",
+                        f"{found.p_value:.4f}",
+                        str(found.count),
+                    )
+                )
+    return rows
