@@ -19,10 +19,13 @@ def test_every_public_name_exists_and_is_not_hidden_by_a_module() -> None:
 
 def test_public_names_are_these() -> None:
     assert headlight.__all__ == [
+        "DATASETS",
         "METHODS",
+        "METRICS",
         "RENDERERS",
         "Attribution",
         "Batch",
+        "Example",
         "Generation",
         "HeadMask",
         "HeadlightError",
@@ -30,6 +33,7 @@ def test_public_names_are_these() -> None:
         "InvalidOption",
         "MissingExtra",
         "Model",
+        "Results",
         "Target",
         "TokenMixing",
         "UnknownName",
@@ -37,11 +41,13 @@ def test_public_names_are_these() -> None:
         "UnsupportedModel",
         "__version__",
         "conservation",
+        "evaluate",
         "explain",
         "explain_generation",
         "explain_layers",
         "load",
         "mix",
+        "open_run",
         "render",
         "wrap",
     ]

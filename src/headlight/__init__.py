@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from headlight.attribution import Attribution, Generation
     from headlight.batch import Batch
+    from headlight.data import DATASETS, Example
     from headlight.errors import (
         HeadlightError,
         InvalidInput,
@@ -19,11 +20,14 @@ if TYPE_CHECKING:
         UnstableModel,
         UnsupportedModel,
     )
+    from headlight.evaluation.evaluate import evaluate
+    from headlight.evaluation.results import Results, open_run
     from headlight.explanation import explain, explain_generation, explain_layers, mix
     from headlight.headmask import HeadMask
     from headlight.ledger import conservation
     from headlight.loading import load, wrap
     from headlight.methods import METHODS
+    from headlight.metrics import METRICS
     from headlight.models.model import Model
     from headlight.renderers import RENDERERS, render
     from headlight.target import Target
@@ -32,10 +36,13 @@ if TYPE_CHECKING:
 __version__ = version("headlight")
 
 __all__ = [
+    "DATASETS",
     "METHODS",
+    "METRICS",
     "RENDERERS",
     "Attribution",
     "Batch",
+    "Example",
     "Generation",
     "HeadMask",
     "HeadlightError",
@@ -43,6 +50,7 @@ __all__ = [
     "InvalidOption",
     "MissingExtra",
     "Model",
+    "Results",
     "Target",
     "TokenMixing",
     "UnknownName",
@@ -50,31 +58,39 @@ __all__ = [
     "UnsupportedModel",
     "__version__",
     "conservation",
+    "evaluate",
     "explain",
     "explain_generation",
     "explain_layers",
     "load",
     "mix",
+    "open_run",
     "render",
     "wrap",
 ]
 
 HOMES = {
+    "DATASETS": "data",
     "METHODS": "methods",
+    "METRICS": "metrics",
     "RENDERERS": "renderers",
     "Attribution": "attribution",
     "Batch": "batch",
+    "Example": "data",
     "Generation": "attribution",
     "HeadMask": "headmask",
     "Model": "models.model",
+    "Results": "evaluation.results",
     "Target": "target",
     "TokenMixing": "tokenmixing",
     "conservation": "ledger",
+    "evaluate": "evaluation.evaluate",
     "explain": "explanation",
     "explain_generation": "explanation",
     "explain_layers": "explanation",
     "load": "loading",
     "mix": "explanation",
+    "open_run": "evaluation.results",
     "render": "renderers",
     "wrap": "loading",
 }

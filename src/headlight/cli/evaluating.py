@@ -249,13 +249,12 @@ def report(
     ] = None,
 ) -> None:
     """Show what a run found: tables, figures, or one page with everything."""
-    from headlight.evaluation.folder import open_folder
-    from headlight.evaluation.results import results_of
+    from headlight.evaluation.results import open_run
     from headlight.report import page, written
     from headlight.report.figures import write_figures
     from headlight.storage import write_whole
 
-    found = results_of(open_folder(run))
+    found = open_run(run)
     suffixes = {
         ".html": TableForm.html,
         ".md": TableForm.markdown,

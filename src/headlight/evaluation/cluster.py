@@ -1,5 +1,6 @@
 """The jobs of a folder on a Ray cluster: same jobs, same results. Workers compute, this process writes."""
 
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -43,15 +44,30 @@ def run_cluster(folder: Folder, address: str | None, advance: Callable[[Job], No
         raise missing_extra("ray", "cluster", "--engine ray") from error
     is_ours = not ray.is_initialized()
     if is_ours:
+        check_address(address)
         try:
             ray.init(address=address, log_to_driver=False, include_dashboard=False)
-        except (ConnectionError, ValueError) as error:
+        except (ConnectionError, ValueError, RuntimeError) as error:
             raise InvalidInput(f"no Ray cluster answers at '{address}': {error}.") from error
     try:
         schedule(ray, folder, advance)
     finally:
         if is_ours:
             ray.shutdown()
+
+
+def check_address(address: str | None) -> None:
+    """Refuse an address at which nobody listens; Ray itself would try for minutes."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except OSError as error:
+        raise InvalidInput(
+            f"no Ray cluster answers at '{address}': {error.strerror or error}. Start one with "
+            "'ray start --head', or leave --address out."
+        ) from error
 
 
 def schedule(ray: Any, folder: Folder, advance: Callable[[Job], None]) -> None:

@@ -150,6 +150,7 @@ def fitting_metrics(model: str, data: str) -> list[str]:
     has = has_of(examples)
     classes = task in (Task.SEQUENCE, Task.TOKEN)
     has |= {"corpus": classes, "runner_up": classes, "rivals": False}
+    has["probability"] = task is not Task.REGRESSION
     has["gold"] = has["gold"] and classes
     return [name for name in METRICS if all(has.get(need, True) for need in METRICS[name].needs)]
 
@@ -221,12 +222,15 @@ def check(
     if model.task in (Task.SEQUENCE, Task.TOKEN):
         for example in examples[:50]:
             gold_of(model, settings, example)
-    has = has_of(examples) | {"rivals": bool(settings.rivals)}
+    has = has_of(examples) | {
+        "rivals": bool(settings.rivals),
+        "probability": model.task is not Task.REGRESSION,
+    }
     for name in metrics:
         for need in metric_of(name).needs:
             if not has.get(need, True):
                 raise InvalidOption(
-                    f"metric '{name}' needs {NEEDS[need]}, which '{settings.data}' has not."
+                    f"metric '{name}' needs {NEEDS[need]}, which {settings.model} on '{settings.data}' has not."
                 )
 
 

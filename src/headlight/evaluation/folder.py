@@ -135,13 +135,13 @@ def prepare_folder(
         raise InvalidInput(f"'{path}' cannot be made a folder: {error.strerror}.") from error
     empty = Folder(path, settings)
     with empty.locked("manifest", waits=True):
+        remove_stale(path)
         known: tuple[Mapping[str, Any], ...] = ()
         if (path / MANIFEST).exists():
             found = open_folder(path)
             check_same(found, settings)
             settings, known = found.settings, found.rounds
         else:
-            remove_stale(path)
             write_whole(
                 path / EXAMPLES, to_bytes(table("examples", example_records(examples))), flush=True
             )
@@ -154,7 +154,7 @@ def prepare_folder(
 
 
 def remove_stale(path: Path) -> None:
-    """Take away what a process that was killed half-way through writing left behind."""
+    """Take away what processes of this machine that were killed while writing left behind."""
     for each in path.rglob(".*"):
         if each.is_file() and not is_alive(each.suffix.removeprefix(".")):
             each.unlink(missing_ok=True)

@@ -22,7 +22,7 @@ def ask(
     model: Model, probes: Sequence[Probe], tokens_at_once: int = TOKENS_AT_ONCE
 ) -> list[Answer]:
     """The answers to probes, in their order; equal probes are put to the model once."""
-    unique = sorted(dict.fromkeys(probes), key=len)
+    unique = sorted(dict.fromkeys(probes), key=lambda probe: (len(probe.positions), len(probe)))
     found: dict[Probe, Answer] = {}
     with NETWORK_LOCK, evaluating(model.network), torch.inference_mode():
         for batch in packed(model, unique, tokens_at_once):
@@ -31,11 +31,11 @@ def ask(
 
 
 def packed(model: Model, probes: Sequence[Probe], tokens_at_once: int) -> Iterator[list[Probe]]:
-    """Probes sorted by length in groups of at most so many tokens."""
+    """Sorted probes in groups of at most so many tokens that are read at as many places."""
     batch: list[Probe] = []
     for probe in probes:
         is_full = model.takes_one_row or len(probe) * (len(batch) + 1) > tokens_at_once
-        if batch and is_full:
+        if batch and (is_full or len(probe.positions) != len(batch[0].positions)):
             yield batch
             batch = []
         batch.append(probe)
@@ -78,9 +78,10 @@ def collated(batch: Sequence[Probe], pad_id: int, device: torch.device) -> Input
         [[True] * len(p) + [False] * n for p, n in zip(batch, fill, strict=True)]
     )
     types = None
-    if batch[0].types is not None:
+    if any(probe.types is not None for probe in batch):
+        own = [probe.types or [0] * len(probe) for probe in batch]
         types = torch.tensor(
-            [[*(p.types or ()), *[0] * n] for p, n in zip(batch, fill, strict=True)], device=device
+            [[*t, *[0] * n] for t, n in zip(own, fill, strict=True)], device=device
         )
     return Inputs(ids.to(device), attended.to(device), present.to(device), types)
 

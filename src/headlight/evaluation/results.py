@@ -4,12 +4,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headlight.evaluation.folder import Folder
+from headlight.evaluation.folder import Folder, open_folder
 from headlight.evaluation.settings import Settings
 from headlight.metrics.case import metric_of
 from headlight.metrics.statistics import (
@@ -245,3 +246,8 @@ def results_of(folder: Folder) -> Results:
         corpus={n: o for n, o in asked.items() if "corpus" in metric_of(n).needs},
         missing=len(folder.missing()),
     )
+
+
+def open_run(path: str | Path) -> Results:
+    """What the run in a folder has found so far."""
+    return results_of(open_folder(path))

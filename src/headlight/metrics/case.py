@@ -7,12 +7,14 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
+from headlight.errors import InvalidOption
 from headlight.metrics.probe import Answer, Probe, Subject
 from headlight.registry import Entry, Registry
 
 METRICS = Registry("metric")
 
 NEEDS = {
+    "probability": "a model with probabilities",
     "gold": "labels",
     "marks": "human rationales",
     "answers": "answers",
@@ -54,6 +56,13 @@ Measuring = Generator[Sequence[Probe], Sequence[Answer], Measures]
 def passed_over(reason: str) -> Measures:
     """What a metric says of an example to which it does not apply."""
     return {"": Measure(nan, note=reason)}
+
+
+def check_protocol(protocol: str, *known: str) -> None:
+    """Refuse a protocol that a metric does not have; all have 'corrected'."""
+    if protocol not in ("corrected", *known):
+        has = ", ".join(dict.fromkeys(("corrected", *known)))
+        raise InvalidOption(f"protocol='{protocol}' does not exist here. Use one of {has}.")
 
 
 @dataclass(frozen=True, eq=False)

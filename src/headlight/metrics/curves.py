@@ -12,8 +12,15 @@ from typing import Literal
 import numpy as np
 
 from headlight.errors import InvalidOption
-from headlight.metrics.case import METRICS, Case, Measure, Measuring, passed_over
-from headlight.metrics.probe import Answer, Probe
+from headlight.metrics.case import (
+    METRICS,
+    Case,
+    Measure,
+    Measuring,
+    check_protocol,
+    passed_over,
+)
+from headlight.metrics.probe import Answer, Probe, check_change
 
 TENTHS = tuple(n / 10 for n in range(1, 11))
 NINTHS = tuple(n / 9 for n in range(1, 10))
@@ -78,18 +85,21 @@ def chosen(
     walks: dict[str, Walk], protocol: str, change: str | None, levels: Sequence[float] | None
 ) -> Walk:
     """The walk of a protocol, with what the caller wants otherwise."""
-    if protocol not in walks:
-        raise InvalidOption(
-            f"protocol='{protocol}' does not exist here. Use one of {', '.join(walks)}."
-        )
+    check_protocol(protocol, *walks)
     walk = walks[protocol]
-    if levels is not None and not all(0 <= level <= 1 for level in levels):
-        raise InvalidOption(f"levels={tuple(levels)} are not shares of a text. Use 0 to 1.")
-    return replace(
-        walk,
-        change=change or walk.change,
-        levels=walk.levels if levels is None else tuple(levels),
-    )
+    change = change or walk.change
+    check_change(change)
+    return replace(walk, change=change, levels=walk.levels if levels is None else shares(levels))
+
+
+def shares(levels: Sequence[float], fewest: int = 1) -> tuple[float, ...]:
+    """Levels in their order, refused if they are not shares of a text."""
+    found = tuple(sorted(levels))
+    if len(found) < fewest or not all(0 <= level <= 1 for level in found):
+        raise InvalidOption(
+            f"levels={tuple(levels)} are not shares of a text. Use {fewest} or more from 0 to 1."
+        )
+    return found
 
 
 def unfit(case: Case, walk: Walk) -> str:
@@ -118,7 +128,9 @@ def probability(answer: Answer) -> float:
 # ------------------------------------------------------------------------------ AOPC, log-odds
 
 
-@METRICS.register("aopc", better="higher", paper="Samek et al. (2017); Mask-LRP, AttCAT")
+@METRICS.register(
+    "aopc", needs={"probability"}, better="higher", paper="Samek et al. (2017); Mask-LRP, AttCAT"
+)
 def aopc(
     case: Case,
     *,
@@ -146,6 +158,7 @@ def aopc(
 
 @METRICS.register(
     "log_odds",
+    needs={"probability"},
     better="lower",
     aliases=("lodds",),
     paper="Shrikumar et al. (2017); Mask-LRP, AttCAT",
@@ -177,18 +190,21 @@ def log_odds(
     }
 
 
-@METRICS.register("probability_drop", better="higher", paper="ALTI, Figure 6")
+@METRICS.register(
+    "probability_drop", needs={"probability"}, better="higher", paper="ALTI, Figure 6"
+)
 def probability_drop(case: Case, *, most: int = 30, change: str = "delete") -> Measuring:
     """How far the probability falls with every single token that is taken away, up to 30.
 
     p(x) − p(x without the first k tokens), k = 1 … 30; a text with fewer tokens stays as it is when they are
     gone. The mean over k.
     """
+    check_change(change)
+    if most < 1:
+        raise InvalidOption(f"most={most} is not possible. Use 1 or more.")
     order = case.ranked()
     if not order:
         return passed_over("no token may be taken away")
-    if most < 1:
-        raise InvalidOption(f"most={most} is not possible. Use 1 or more.")
     shorter = [case.subject.without(order[:count], change) for count in range(1, most + 1)]
     whole, *left = map(probability, (yield [case.subject.whole, *shorter]))
     falls = tuple(whole - p for p in left)
@@ -207,7 +223,9 @@ def mean_of(falls: list[float], protocol: str) -> float:
     return sum(falls) / (len(falls) + (protocol != "corrected"))
 
 
-@METRICS.register("comprehensiveness", better="higher", paper="DeYoung et al. (2020); ALTI")
+@METRICS.register(
+    "comprehensiveness", needs={"probability"}, better="higher", paper="DeYoung et al. (2020); ALTI"
+)
 def comprehensiveness(
     case: Case,
     *,
@@ -231,7 +249,9 @@ def comprehensiveness(
     return {"": Measure(mean_of(falls, protocol), levels=tuple(reached), curve=tuple(falls))}
 
 
-@METRICS.register("sufficiency", better="lower", paper="DeYoung et al. (2020); ALTI")
+@METRICS.register(
+    "sufficiency", needs={"probability"}, better="lower", paper="DeYoung et al. (2020); ALTI"
+)
 def sufficiency(
     case: Case,
     *,
@@ -269,6 +289,9 @@ GAME_LEVELS = (0.0, *TENTHS)
 
 def play(case: Case, is_hiding: bool, levels: Sequence[float], draws: int) -> Measuring:
     """Whether the right class is still, or already, predicted at every level; the area under that."""
+    levels = shares(levels, 2)
+    if draws < 1:
+        raise InvalidOption(f"draws={draws} is not possible. Use 1 or more.")
     if case.gold is None:
         return passed_over("no label")
     order = case.ranked()
@@ -278,7 +301,7 @@ def play(case: Case, is_hiding: bool, levels: Sequence[float], draws: int) -> Me
     if case.method == "random":
         generator = np.random.default_rng(len(order))
         orders = [list(generator.permutation(order)) for _ in range(draws)]
-    counts = Walk(levels=tuple(levels)).counts(len(order))
+    counts = Walk(levels=levels).counts(len(order))
     probes = [
         case.subject.without(each[:n] if is_hiding else each[n:], "hide")
         for each in orders
@@ -288,7 +311,7 @@ def play(case: Case, is_hiding: bool, levels: Sequence[float], draws: int) -> Me
     right = [float(answer.predicted == case.gold) for answer in answers]
     curve = np.array(right).reshape(len(orders), len(counts)).mean(0)
     area = float(np.trapezoid(curve, levels) / (levels[-1] - levels[0]))
-    return {"": Measure(area, levels=tuple(levels), curve=tuple(curve.tolist()))}
+    return {"": Measure(area, levels=levels, curve=tuple(curve.tolist()))}
 
 
 @METRICS.register(
@@ -327,11 +350,14 @@ def completeness(case: Case) -> Measuring:
     """How far signed scores miss the difference that they should add up to, from 0 to 1.
 
     |Σ − Δ| / (|Σ| + |Δ|), Σ the sum of the scores, Δ the explained logit less that of the input with every
-    ordinary token masked. Only methods meant to add up, such as integrated_gradients, come near 0.
+    ordinary token masked ([PAD] where there is no mask token). Only methods meant to add up, such as
+    integrated_gradients, come near 0.
     """
     subject = case.subject
     if not case.signed:
         return passed_over("scores without sign add up to nothing")
+    if not subject.eligible:
+        return passed_over("no token may be taken away")
     change = "mask" if subject.mask_id is not None else "pad_attended"
     answers = yield [subject.whole, subject.without(subject.eligible, change)]
     gained, total = answers[0].logit - answers[1].logit, float(case.scores.sum())

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.errors import InvalidOption
-from headlight.metrics.case import METRICS, Case, Measure, Measures, passed_over
+from headlight.metrics.case import METRICS, Case, Measure, Measures, check_protocol, passed_over
 
 
 def highest(case: Case, count: int) -> set[int]:
@@ -19,20 +19,21 @@ def highest(case: Case, count: int) -> set[int]:
 # ------------------------------------------------------------------------------------ answers
 
 
+def check_count(k: int, protocol: str) -> None:
+    """Refuse to look at nothing, or in an unknown way."""
+    check_protocol(protocol, "attcat", "mask_lrp")
+    if k < 1:
+        raise InvalidOption(f"k={k} is not possible. Use 1 or more.")
+
+
 def hits(case: Case, k: int, protocol: str) -> list[tuple[int, int]]:
     """How many of the k highest tokens are in an answer, and its length, for every right answer.
 
     The papers' protocols rank special tokens too, and know only the first answer.
     """
-    if k < 1:
-        raise InvalidOption(f"k={k} is not possible. Use 1 or more.")
     if protocol == "corrected":
         best = highest(case, k)
         return [(len(best & set(answer)), len(answer)) for answer in case.answers]
-    if protocol not in ("attcat", "mask_lrp"):
-        raise InvalidOption(
-            f"protocol='{protocol}' does not exist here. Use corrected, attcat or mask_lrp."
-        )
     best = {int(p) for p in np.argsort(-case.scores, kind="stable")[:k]}
     first = case.answers[0]
     return [(len(best & set(first)), len(first))]
@@ -45,7 +46,8 @@ def precision_at_k(case: Case, *, k: int = 20, protocol: str = "corrected") -> M
     Ordinary tokens only, min(k, their number) of them; of several right answers the best. 'attcat' counts the
     hits instead; 'mask_lrp' gives their share of the answer, which is recall.
     """
-    if not case.answers:
+    check_count(k, protocol)
+    if not case.answers or all(case.subject.row.is_special):
         return passed_over("no answer among the tokens")
     found = hits(case, k, protocol)
     if protocol == "attcat":
@@ -62,7 +64,8 @@ def recall_at_k(case: Case, *, k: int = 20, protocol: str = "corrected") -> Meas
 
     Of several right answers the best. 'mask_lrp': hits of all examples over the tokens of all answers.
     """
-    if not case.answers:
+    check_count(k, protocol)
+    if not case.answers or all(case.subject.row.is_special):
         return passed_over("no answer among the tokens")
     found = hits(case, k, protocol)
     weight = float(found[0][1]) if protocol == "mask_lrp" else 1.0
@@ -79,8 +82,7 @@ def rationale(case: Case, *, protocol: str = "corrected") -> Measures:
     f1 and iou take as many of the highest tokens as are marked. auprc: average precision of the ranking.
     'eraser': iou is the F1 of spans that overlap a marked one by half or more.
     """
-    if protocol not in ("corrected", "eraser"):
-        raise InvalidOption(f"protocol='{protocol}' does not exist here. Use corrected or eraser.")
+    check_protocol(protocol, "eraser")
     ordinary = ~np.array(case.subject.row.is_special)
     if case.marks is None:
         return passed_over("nobody marked reasons")

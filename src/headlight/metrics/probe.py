@@ -61,10 +61,7 @@ class Subject:
         gone = set(removed)
         if change == "delete":
             return self.shorter(gone)
-        if change not in CHANGES:
-            raise InvalidOption(
-                f"change='{change}' does not exist. Use one of {', '.join(CHANGES)}."
-            )
+        check_change(change)
         token = self.token(change)
         attended = self.row.attended
         if change in ("pad", "hide"):
@@ -101,6 +98,12 @@ class Subject:
             places,
             self.classes,
         )
+
+
+def check_change(change: str) -> None:
+    """Refuse a change that does not exist."""
+    if change not in CHANGES:
+        raise InvalidOption(f"change='{change}' does not exist. Use one of {', '.join(CHANGES)}.")
 
 
 CHANGES = {

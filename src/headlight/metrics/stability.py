@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau, rankdata, spearmanr
 
 from headlight.errors import InvalidOption
-from headlight.metrics.case import METRICS, Case, Measure, Measures, passed_over
+from headlight.metrics.case import METRICS, Case, Measure, Measures, check_protocol, passed_over
 
 Array = NDArray[np.float64]
 
@@ -25,11 +25,14 @@ def correlated(first: Array, second: Array) -> float:
     return float(spearmanr(first, second).statistic)
 
 
-def mean_measure(values: dict[str, float], reason: str) -> Measures:
-    """The mean over those that are numbers."""
+CONSTANT = "scores of one token, or all the same"
+
+
+def mean_of_rivals(values: dict[str, float]) -> Measures:
+    """The mean over the other models that decide alike."""
     known = [value for value in values.values() if not math.isnan(value)]
     if not known:
-        return passed_over(reason)
+        return passed_over(CONSTANT if values else "the models decide differently")
     return {"": Measure(float(np.mean(known)))}
 
 
@@ -40,6 +43,7 @@ def kendall_confidence(case: Case, *, protocol: str = "corrected") -> Measures:
     τ_b of the scores of ordinary tokens: near 1, the method says the same whatever it is asked. 'attcat'
     correlates the two orders of token numbers, special tokens included, as the released code does.
     """
+    check_protocol(protocol, "attcat")
     others = case.role("runner_up")
     if not others:
         return passed_over("no second class")
@@ -48,13 +52,11 @@ def kendall_confidence(case: Case, *, protocol: str = "corrected") -> Measures:
     second: NDArray[Any]
     if protocol == "attcat":
         first, second = (np.argsort(-scores, kind="stable") for scores in (case.scores, other))
-    elif protocol == "corrected":
+    else:
         keep = ordinary(case)
         first, second = case.scores[keep], other[keep]
-    else:
-        raise InvalidOption(f"protocol='{protocol}' does not exist here. Use corrected or attcat.")
     if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return passed_over("constant scores")
+        return passed_over(CONSTANT)
     return {"": Measure(float(kendalltau(first, second).statistic))}
 
 
@@ -65,20 +67,24 @@ def jaccard(case: Case, *, share: float = 0.25, protocol: str = "corrected") -> 
     ⌈share · n⌉ ordinary tokens; only examples on which both models decide alike; mean over the other models.
     'alti' counts special tokens too.
     """
+    check_protocol(protocol, "alti")
     if not 0 < share <= 1:
         raise InvalidOption(f"share={share} is not possible. Use more than 0 and at most 1.")
     keep = ordinary(case) if protocol == "corrected" else np.ones(len(case.scores), bool)
+    size = math.ceil(round(share * int(keep.sum()), 9))
+    if not size:
+        return passed_over("no ordinary token")
 
     def best(scores: Array) -> set[int]:
         order = np.argsort(-scores[keep], kind="stable")
-        return set(order[: math.ceil(share * int(keep.sum()))].tolist())
+        return set(order[:size].tolist())
 
     own = best(case.scores)
     values = {
         name: len(own & best(scores)) / len(own | best(scores))
         for name, scores in case.role("rival").items()
     }
-    return mean_measure(values, "the models decide differently")
+    return mean_of_rivals(values)
 
 
 @METRICS.register("spearman", needs={"rivals"}, better="higher", paper="ALTI, Section 5.2")
@@ -88,6 +94,7 @@ def spearman(case: Case, *, protocol: str = "corrected") -> Measures:
     Ordinary tokens, mean ranks for equal scores; only examples on which both models decide alike. 'alti':
     1 − 6 Σ d² / (n (n² − 1)) of dense ranks, special tokens included.
     """
+    check_protocol(protocol, "alti")
     keep = ordinary(case)
     values = {}
     for name, scores in case.role("rival").items():
@@ -95,10 +102,10 @@ def spearman(case: Case, *, protocol: str = "corrected") -> Measures:
             ranks = [rankdata(-each, method="dense") for each in (case.scores, scores)]
             n = len(scores)
             gap = float(((ranks[0] - ranks[1]) ** 2).sum())
-            values[name] = 1 - 6 * gap / (n * (n**2 - 1))
+            values[name] = 1 - 6 * gap / (n * (n**2 - 1)) if n > 1 else math.nan
         else:
             values[name] = correlated(case.scores[keep], scores[keep])
-    return mean_measure(values, "the models decide differently")
+    return mean_of_rivals(values)
 
 
 @METRICS.register(

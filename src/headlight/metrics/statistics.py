@@ -87,7 +87,7 @@ def compare(
     for _ in range(10):
         signs = generator.integers(0, 2, (FLIPS // 10, len(gaps))) * 2 - 1
         means = (signs * gaps).mean(1)
-        as_far += int((np.abs(means) >= abs(own.mean) - 1e-15).sum())
+        as_far += int((np.abs(means) >= abs(own.mean) * (1 - 1e-9)).sum())
     return Comparison(own.mean, own.low, own.high, (as_far + 1) / (FLIPS + 1), len(gaps))
 
 

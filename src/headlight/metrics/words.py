@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from headlight.errors import InvalidOption
 from headlight.metrics.case import METRICS, Measure, Measures, passed_over
 
 SIZES = (5, 10, 20, 30, 50, 75, 100)
@@ -90,6 +91,8 @@ def token_overlap(
     Token types by their scores summed over all examples of a predicted class, times IDF; the share of the
     first k that two classes share, averaged over pairs of classes and over k = 5 … 100.
     """
+    if not sizes or min(sizes) < 1:
+        raise InvalidOption(f"sizes={tuple(sizes)} are not numbers of words. Use 1 or more.")
     words = class_words(examples, max(sizes), documents, weights)
     if len(words) < 2:
         return passed_over("fewer than two classes were predicted")

@@ -1,0 +1,250 @@
+"""A run from end to end: what it finds, how it goes on, and what it refuses."""
+
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headlight
+from headlight import Example, InvalidInput, InvalidOption, Model, UnknownName, open_run
+from headlight.evaluation import evaluate as module
+from headlight.evaluation.folder import open_folder
+from headlight.evaluation.local import run_local
+from headlight.metrics import METRICS
+
+METHODS = ["random", "attcat", "rollout"]
+USUAL: dict[str, Any] = {"shard": 4, "sanity": 3, "threads": 1}
+FEW = ["aopc", "hiding", "rationale"]
+
+
+def parts(path: Path) -> dict[str, bytes]:
+    """The finished parts of a run, byte for byte."""
+    return {p.name: p.read_bytes() for p in sorted((path / "parts").iterdir())}
+
+
+@pytest.fixture(scope="module")
+def finished(
+    classifier: Model, examples: list[Example], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A run without interruption."""
+    path = tmp_path_factory.mktemp("runs") / "whole"
+    headlight.evaluate(classifier, examples, METHODS, FEW, out=path, **USUAL)
+    return path
+
+
+def test_every_metric_that_fits_measures_every_method(
+    classifier: Model, examples: list[Example]
+) -> None:
+    names = [name for name in METRICS if name not in ("precision_at_k", "recall_at_k")]
+    found = headlight.evaluate(
+        classifier, examples, [*METHODS, "lrp"], names, rivals=[classifier.name], **USUAL
+    )
+    assert found.methods == [*METHODS, "lrp"]
+    assert {name.split(".")[0] for name in found.metrics} == set(names)
+    for metric in found.metrics:
+        known = found.summary(metric, "lrp")
+        assert known.count > 0, metric
+        assert not math.isnan(known.mean), metric
+    assert found.failures == {}
+    assert 0 <= found.accuracy <= 1
+
+
+def test_scores_are_those_of_explain(
+    classifier: Model, examples: list[Example], finished: Path
+) -> None:
+    records = open_run(finished).attributions.to_pylist()
+    kept = {r["example"]: r for r in records if r["method"] == "attcat"}
+    for number, example in enumerate(examples):
+        expected = headlight.explain(classifier, example.text, "attcat")
+        np.testing.assert_allclose(kept[number]["scores"], expected.scores, rtol=1e-4, atol=1e-6)
+        assert tuple(kept[number]["tokens"]) == expected.tokens
+        assert kept[number]["probability"] == pytest.approx(expected.target.probability, abs=1e-5)
+
+
+def test_aopc_is_what_single_passes_give(
+    classifier: Model, examples: list[Example], finished: Path
+) -> None:
+    values = open_run(finished).values("aopc", "attcat")
+    for number in (0, 3):
+        whole = headlight.explain(classifier, examples[number].text, "attcat")
+        order = [p for p in np.argsort(-whole.scores, kind="stable") if not whole.is_special[p]]
+        ids = classifier.tokenizer(examples[number].text)["input_ids"]
+        label = list(classifier.labels.values()).index(whole.target.label)
+        falls = []
+        for level in range(1, 11):
+            count = math.floor(level / 10 * len(order) + 0.5)
+            kept = [i for p, i in enumerate(ids) if p not in order[:count]]
+            target = headlight.Target(label=label, output="probability")
+            left = headlight.explain(classifier, headlight.Batch.from_ids([kept]), "random", target)
+            falls.append(whole.target.probability - left.target.probability)
+        assert values[number] == pytest.approx(np.mean(falls), abs=1e-5)
+
+
+def test_a_run_that_stopped_goes_on_and_ends_with_the_same_bytes(
+    classifier: Model, examples: list[Example], finished: Path, tmp_path: Path
+) -> None:
+    again = tmp_path / "again"
+    shutil.copytree(finished, again)
+    whole = parts(finished)
+    names = sorted(whole)
+    (again / "parts" / names[0]).unlink()
+    (again / "parts" / names[-1]).unlink()
+    (again / "parts" / f".{names[-1]}.999999").write_bytes(b"half")
+    before = {p.name: p.stat().st_mtime_ns for p in (again / "parts").iterdir()}
+    headlight.evaluate(classifier, examples, METHODS, FEW, out=again, **USUAL)
+    assert parts(again) == whole
+    assert all((again / "parts" / n).stat().st_mtime_ns == before[n] for n in names[1:-1])
+
+
+def test_methods_and_metrics_can_be_added_without_explaining_anew(
+    classifier: Model, examples: list[Example], finished: Path, tmp_path: Path
+) -> None:
+    again = tmp_path / "more"
+    shutil.copytree(finished, again)
+    known = parts(again)
+    found = headlight.evaluate(
+        classifier, examples, [*METHODS, "gae"], [*FEW, "log_odds"], out=again, **USUAL
+    )
+    fresh = set(parts(again)) - set(known)
+    explained = [
+        open_folder(again).part(j).name for j in open_folder(again).jobs if j.kind == "explain"
+    ]
+    assert {n for n in fresh if n.startswith("explain")} < set(explained)
+    assert set(found.attributions.column("method").to_pylist()) == {*METHODS, "gae"}
+    assert all(found.summary("log_odds", m).count == len(examples) for m in found.methods)
+    assert all(parts(again)[name] == content for name, content in known.items())
+    alone = headlight.evaluate(classifier, examples, ["gae"], ["aopc"], **USUAL)
+    np.testing.assert_array_equal(alone.values("aopc", "gae"), found.values("aopc", "gae"))
+
+
+def test_two_workers_share_a_folder(
+    classifier: Model, examples: list[Example], finished: Path, tmp_path: Path
+) -> None:
+    again = tmp_path / "shared"
+    shutil.copytree(finished, again)
+    for path in (again / "parts").iterdir():
+        path.unlink()
+    folder = open_folder(again)
+    busy = folder.jobs[0]
+    done = []
+    with folder.locked(busy.name) as is_ours, folder.locked(busy.name) as is_theirs:
+        assert is_ours
+        assert not is_theirs
+    run_local(folder, lambda _: classifier, done.append)
+    assert len(done) == len(folder.jobs)
+    assert parts(again) == parts(finished)
+
+
+def test_a_row_that_fails_is_reported_and_the_run_goes_on(
+    classifier: Model, examples: list[Example]
+) -> None:
+    broken = [*examples[:3], Example("   ", "neutral"), *examples[3:5]]
+    found = headlight.evaluate(classifier, broken, ["attcat"], ["aopc"], **USUAL)
+    assert list(found.failures) == [3]
+    assert "empty or only spaces" in found.failures[3]
+    assert found.summary("aopc", "attcat").count == 5
+
+
+def test_answers_are_found_by_readers(reader: Model) -> None:
+    items = [
+        Example(
+            ("who is it", "the film is a charming journey"), answers=("charming journey", "film")
+        ),
+        Example(("what", "a bad plot"), answers=("not there",)),
+    ]
+    found = headlight.evaluate(
+        reader, items, ["gae"], ["precision_at_k", "recall_at_k", "aopc"], **USUAL
+    )
+    assert found.summary("recall_at_k", "gae").mean == 1
+    assert found.summary("recall_at_k", "gae").passed_over == 1
+    assert found.summary("aopc", "gae").count == 2
+
+
+def test_the_right_class_can_be_explained(classifier: Model, examples: list[Example]) -> None:
+    found = headlight.evaluate(classifier, examples, ["attcat"], ["aopc"], explain="gold", **USUAL)
+    labels = found.attributions.column("label").to_pylist()
+    assert labels == [example.label for example in examples]
+
+
+def test_the_cost_is_estimated_without_a_folder(classifier: Model, examples: list[Example]) -> None:
+    jobs, cost, settings = module.preview(
+        classifier, examples, METHODS, FEW, limit=None, seed=0, labels=None, shard=4, sanity=3
+    )
+    assert [job.kind for job in jobs] == ["explain"] * 3 + ["measure"] * 3
+    assert cost.attributions == settings.count * len(METHODS)
+    assert cost.probes > cost.unique > 0
+    assert cost.seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        ({"methods": []}, InvalidOption, "at least one method"),
+        ({"methods": ["rolout"]}, UnknownName, "Did you mean 'rollout'"),
+        ({"metrics": ["apoc"]}, UnknownName, "Did you mean 'aopc'"),
+        ({"metrics": ["jaccard"]}, InvalidOption, "needs another model"),
+        ({"metrics": ["precision_at_k"]}, InvalidOption, "needs answers"),
+        ({"metric_settings": {"aopc": {"k": 1}}}, InvalidOption, "has no option 'k'"),
+        ({"metric_settings": {"lodds": {}}}, UnknownName, "no metric of this run named 'lodds'"),
+        ({"data": "sst3"}, InvalidInput, "no data set named 'sst3'. Did you mean 'sst2'"),
+        ({"data": []}, InvalidInput, "list of examples is empty"),
+        ({"data": [Example("a film", "great")]}, InvalidInput, "the label 'great' is none"),
+        ({"engine": "spark"}, InvalidOption, "engine='spark'"),
+        ({"engine": "ray"}, InvalidOption, "give its name or folder"),
+        ({"explain": "best"}, InvalidOption, "explain='best'"),
+        ({"shard": 0}, InvalidOption, "must be 1 or more"),
+        ({"options": {"steps": 3}}, InvalidOption, "has no option 'steps'"),
+    ],
+)
+def test_bad_calls_get_a_sentence(
+    classifier: Model, examples: list[Example], call: dict[str, Any], error: type, message: str
+) -> None:
+    given = {"data": examples, "methods": ["attcat"], "metrics": ["aopc"], **call}
+    with pytest.raises(error, match=message):
+        headlight.evaluate(classifier, **given)
+
+
+def test_the_folder_of_another_run_is_refused(
+    classifier: Model, examples: list[Example], finished: Path
+) -> None:
+    with pytest.raises(InvalidOption, match=r"results of another run \(data_hash"):
+        headlight.evaluate(classifier, examples[::-1], METHODS, FEW, out=finished, **USUAL)
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="there is no run in"):
+        open_run(tmp_path)
+    (tmp_path / "manifest.json").write_text("{", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        open_run(tmp_path)
+    (tmp_path / "manifest.json").write_text(json.dumps({"format": 99}), encoding="utf-8")
+    with pytest.raises(InvalidInput, match="format 99"):
+        open_run(tmp_path)
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="cannot be made a folder"):
+        headlight.evaluate(
+            "sentiment", [Example("a film", 1)], ["random"], ["aopc"], out=tmp_path / "file"
+        )
+
+
+def test_a_full_disk_loses_nothing(
+    classifier: Model, examples: list[Example], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = {"after": 3}
+
+    def fsync(_descriptor: int) -> None:
+        full["after"] -= 1
+        if full["after"] < 0:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("headlight.storage.os.fsync", fsync)
+    with pytest.raises(InvalidInput, match="No space left on device"):
+        headlight.evaluate(classifier, examples, METHODS, FEW, out=tmp_path / "run", **USUAL)
+    monkeypatch.undo()
+    assert len(parts(tmp_path / "run")) == 1
+    found = headlight.evaluate(classifier, examples, METHODS, FEW, out=tmp_path / "run", **USUAL)
+    assert found.missing == 0
