@@ -28,7 +28,7 @@ def read_texts(
 
 
 def read_records(source: str) -> list[dict[str, Any]]:
-    """The rows of a csv, tsv, jsonl or Parquet file, by column."""
+    """The rows of a csv, tsv, jsonl or Parquet file, by column; a tsv need not be quoted."""
     path = Path(source)
     kind = path.suffix.lower()
     if kind not in TABLES:
@@ -38,23 +38,42 @@ def read_records(source: str) -> list[dict[str, Any]]:
     text = read_text(path)
     if kind in (".jsonl", ".ndjson"):
         return json_records(text, source)
+    mark = "\t" if kind == ".tsv" else ","
     try:
-        return list(csv.DictReader(io.StringIO(text), delimiter="\t" if kind == ".tsv" else ","))
+        return table_rows(text, delimiter=mark, strict=True)
     except csv.Error as error:
+        if kind == ".tsv":
+            return table_rows(text, delimiter=mark, quoting=csv.QUOTE_NONE)
         raise InvalidInput(f"'{source}' is not a csv file: {error}.") from error
+
+
+def table_rows(text: str, **form: Any) -> list[dict[str, Any]]:
+    """The rows of a table by column; values beyond the last column are left out."""
+    rows = csv.DictReader(io.StringIO(text, newline=""), **form)
+    return [{name: value for name, value in row.items() if name is not None} for row in rows]
 
 
 def existing(path: Path) -> Path:
     """The path, refused if there is no such file."""
-    if not path.is_file():
+    if not is_file(path):
         raise InvalidInput(f"there is no file '{path}'.")
     return path
 
 
-def read_text(path: Path) -> str:
-    """The whole text of a file."""
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; a text that is no path is none."""
     try:
-        return existing(path).read_text(encoding="utf-8-sig")
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def read_text(path: Path) -> str:
+    """The whole text of a file, its line ends as they are."""
+    try:
+        return existing(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(f"'{path}' cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise InvalidInput(
             f"'{path}' is not UTF-8 text: {error.reason} at byte {error.start}."
@@ -72,7 +91,7 @@ def lines(text: str, source: str) -> list[Text]:
 def json_records(text: str, source: str) -> list[dict[str, Any]]:
     """The objects of a JSON-lines file."""
     records = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
                 records.append(json.loads(line))

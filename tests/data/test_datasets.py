@@ -109,7 +109,7 @@ CASES = {
                 "evidences": ["funny film", "bright"],
             }
         ],
-        [Example("a bright , funny film .\n", 1, marks=((0, 2, 8), (0, 11, 21)))],
+        [Example("a bright , funny film .", 1, marks=((0, 2, 8), (0, 11, 21)))],
     ),
     "esnli": Case(
         INFERENCE,
@@ -245,7 +245,7 @@ def test_marks_of_a_local_copy_are_found_in_its_texts(tmp_path: Path) -> None:
         ("sst2={}/a.csv", b"text,label\n\xff,1\n", "is not UTF-8 text: .* at byte 11"),
         (
             "sst2={}/a.jsonl",
-            b'{"text": "a", "marks": ["b"]}',
+            b'{"text": "a", "label": 1, "marks": ["b"]}',
             "the marked phrase 'b' does not stand in 'a'",
         ),
         ("sst_trees={}/a.txt", b"(2 (2 A) (2 film))\n", "has no examples"),

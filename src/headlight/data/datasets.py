@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from headlight.batch import Text
 from headlight.data.example import Example
@@ -14,17 +15,21 @@ from headlight.data.sources import (
     hub_records,
     inference_example,
     marked,
+    movie_example,
     movie_examples,
     squad_records,
     tree_examples,
 )
-from headlight.errors import InvalidInput, UnknownName, unknown_name
-from headlight.files import TEXT_COLUMNS, existing, read_records
+from headlight.errors import InvalidInput, unknown_name
+from headlight.files import TEXT_COLUMNS, existing, is_file, read_records
 from headlight.heads.parsers import read_conllu
 
 SAMPLES = Path(__file__).parent / "samples"
 PAIRED = ("hypothesis", "question2", "sentence2", "context", "pair")
-LABELLED = ("label", "labels", "class", "gold", "target", "classification")
+LABELLED = (
+    "label", "labels", "gold_label", "is_duplicate", "class", "gold", "target", "classification"
+)  # fmt: skip
+ANSWERED = ("answers", "answer")
 
 
 @dataclass(frozen=True)
@@ -55,13 +60,27 @@ class DataSet:
         texts = [str(field(record, names, source)) for names in self.columns]
         text: Text = (texts[0], texts[1]) if len(texts) == 2 else texts[0]
         if self.is_questions:
-            return Example(text, answers=answer_texts(field(record, ("answers", "answer"), source)))
-        label = next((record[name] for name in LABELLED if name in record), None)
+            return Example(text, answers=answer_texts(field(record, ANSWERED, source)))
+        label: Any = field(record, LABELLED, source)
         marks = record.get("marks")
+        if isinstance(marks, str):
+            marks = [marks]
         return Example(text, label, marks=None if marks is None else marked(texts[0], marks))
 
     def read(self, path: Path | None) -> Iterator[Example]:
         """All examples: of a local copy, of ours, or of the hub; unanswerable questions are passed over."""
+        try:
+            for example in self.examples(path):
+                is_open = self.is_questions and not example.answers
+                if str(example.label) not in ("-1", "-") and not is_open:
+                    yield example
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidInput(
+                f"'{path or self.hub}' is not in the form of '{self.name}': {type(error).__name__}: {error}."
+            ) from error
+
+    def examples(self, path: Path | None) -> Iterator[Example]:
+        """All that is stored."""
         if path is not None and self.file_reader is not None:
             yield from self.file_reader(path)
             return
@@ -74,10 +93,7 @@ class DataSet:
         else:
             records = squad_records(path) if self.is_questions else read_records(str(path))
         for record in records:
-            example = self.example(record, str(path or self.hub))
-            if example.label == -1 or (self.is_questions and not example.answers):
-                continue
-            yield example
+            yield self.example(record, str(path or self.hub))
 
 
 def field(record: Record, names: tuple[str, ...], source: str) -> object:
@@ -85,6 +101,9 @@ def field(record: Record, names: tuple[str, ...], source: str) -> object:
     for name in names:
         if record.get(name) is not None:
             return record[name]
+    empty = [name for name in names if name in record]
+    if empty:
+        raise InvalidInput(f"a row of '{source}' has nothing in its column '{empty[0]}': {record}.")
     raise InvalidInput(
         f"'{source}' has no column {' or '.join(map(repr, names))}. Columns: {', '.join(record)}."
     )
@@ -120,9 +139,7 @@ DATASETS = {
                 file_reader=agreement_examples),
         DataSet("eraser_movies", "film reviews with human rationales", TEXT, SENTIMENT,
                 "eraser-benchmark/movie_rationales", revision="refs/convert/parquet",
-                convert=lambda record: Example(record["review"], record["label"],
-                                               marks=marked(record["review"], record["evidences"])),
-                file_reader=movie_examples),
+                convert=movie_example, file_reader=movie_examples),
         DataSet("esnli", "inference with human rationales", PREMISE, INFERENCE, "niurl/eraser_esnli",
                 convert=inference_example),
         DataSet("sst_trees", "sentences of film reviews with a human label for every word",
@@ -174,11 +191,9 @@ def describe_source(source: str) -> Source:
         return Source(DATASETS[name], existing(Path(place)))
     place, _, columns = source.partition(":")
     path = Path(place)
-    if not path.is_file():
-        try:
-            raise unknown_name("data set", source, [*DATASETS, *OWN])
-        except UnknownName as error:
-            raise InvalidInput(f"{error} And there is no file '{place}'.") from None
+    if not is_file(path):
+        unknown = unknown_name("data set", name.lower(), [*DATASETS, *OWN])
+        raise InvalidInput(f"{unknown} And there is no file '{place[-80:]}'.")
     if path.suffix.lower() == ".conllu":
         return Source(DataSet(path.name, "parsed sentences"), path, is_conllu=True)
     if path.suffix.lower() == ".json":
@@ -196,9 +211,10 @@ def file_set(path: Path, columns: Sequence[str]) -> DataSet:
     if not records:
         raise InvalidInput(f"'{path}' has no rows: there is nothing to evaluate.")
     if not columns:
-        texts = [next((name for name in TEXT_COLUMNS if name in present), "")]
-        texts += [name for name in PAIRED if name in present][:1]
-        columns = [*filter(None, texts), *[name for name in LABELLED if name in present][:1]]
+        texts = [name for name in TEXT_COLUMNS if name in present][:1]
+        texts += [name for name in PAIRED if name in present][:1] if texts else []
+        known = (*LABELLED, *ANSWERED)
+        columns = [*texts, *[n for n in known if n in present][:1]] if texts else []
     for name in columns:
         if name not in present:
             raise InvalidInput(f"'{path}' has no column '{name}'. Columns: {', '.join(present)}.")
@@ -208,17 +224,18 @@ def file_set(path: Path, columns: Sequence[str]) -> DataSet:
             f"{', '.join(present)}."
         )
     has_label = len(columns) == 3 or (len(columns) == 2 and columns[1] not in PAIRED)
+    has_answers = has_label and columns[-1] in ANSWERED
     named = list(columns[:-1] if has_label else columns)
     label = columns[-1] if has_label else None
 
     def convert(record: Record) -> Example:
         values = [str(field(record, (name,), str(path))) for name in named]
         text: Text = (values[0], values[1]) if len(values) == 2 else values[0]
-        if label in ("answers", "answer"):
-            return Example(text, answers=answer_texts(record[label]))
+        if has_answers and label is not None:
+            return Example(text, answers=answer_texts(record.get(label)))
         return Example(text, None if label is None else record.get(label))
 
-    return DataSet(path.name, "a file of texts", convert=convert)
+    return DataSet(path.name, "a file of texts", convert=convert, is_questions=has_answers)
 
 
 def read_examples(

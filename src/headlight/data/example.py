@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from re import fullmatch
 
 from headlight.batch import Text
 from headlight.errors import InvalidInput
@@ -56,27 +57,37 @@ def gold_class(
     """The model's class for a label of a data set whose labels have these names (none: the model's own)."""
     if label is None:
         return None
-    if isinstance(label, str) and label.lstrip("-").isdigit():
-        label = int(label)
-    if isinstance(label, int):
-        if not 0 <= label < (len(names) or len(model_labels)):
-            raise unknown_label(label, names or tuple(model_labels.values()))
-        if not names:
-            return label
-        label = names[label]
+    known = {plain(name): index for index, name in model_labels.items()}
     if all(name.upper().startswith("LABEL_") for name in model_labels.values()):
         order = ORDERS.get(model_name, names)
-        known = {plain(name): index for index, name in enumerate(order)}
+        known |= {plain(name): n for n, name in enumerate(order) if n in model_labels}
+    if not names and plain(str(label)) in known:
+        return known[plain(str(label))]
+    number = index_of(label)
+    if number is None:
+        name = str(label)
+    elif 0 <= number < len(names):
+        name = names[number]
+    elif not names and number in model_labels:
+        return number
     else:
-        known = {plain(name): index for index, name in model_labels.items()}
-    if plain(label) not in known:
-        raise unknown_label(label, tuple(model_labels.values()))
-    return known[plain(label)]
+        raise unknown_label(label, names or tuple(model_labels.values()))
+    if plain(name) not in known:
+        raise unknown_label(name, tuple(model_labels.values()))
+    return known[plain(name)]
 
 
-def unknown_label(label: str | int, known: Sequence[str]) -> InvalidInput:
+def index_of(label: object) -> int | None:
+    """The number that a label is, or is written as."""
+    if isinstance(label, bool | int) or (isinstance(label, float) and label.is_integer()):
+        return int(label)
+    is_written = isinstance(label, str) and fullmatch(r"-?[0-9]+(\.0)?", label.strip())
+    return int(float(str(label))) if is_written else None
+
+
+def unknown_label(label: object, known: Sequence[str]) -> InvalidInput:
     """The error for a label that the model does not have."""
     return InvalidInput(
-        f"the label {label!r} is none of those that are known: {', '.join(known)}. "
+        f"the label '{label}' is none of those that are known: {', '.join(known)}. "
         "Say what the labels of the data are called with --labels, in their order."
     )

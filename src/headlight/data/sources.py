@@ -10,7 +10,7 @@ import regex
 
 from headlight.data.example import Example
 from headlight.errors import InvalidInput, missing_extra
-from headlight.files import read_records
+from headlight.files import read_records, read_text
 
 Record = dict[str, Any]
 
@@ -25,9 +25,10 @@ def hub_records(
         raise missing_extra("datasets", "data", f"reading '{name}' from the hub") from error
     try:
         return list(datasets.load_dataset(name, configuration, split=split, revision=revision))
-    except (OSError, ValueError, RuntimeError) as error:
+    except Exception as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         raise InvalidInput(
-            f"the data set '{name}' cannot be read from the hub: {str(error).splitlines()[0]} "
+            f"the data set '{name}' cannot be read from the hub: {first}. "
             "With a local copy: --data NAME=FILE."
         ) from error
 
@@ -40,7 +41,7 @@ def squad_records(path: Path) -> list[Record]:
     if path.suffix.lower() != ".json":
         return read_records(str(path))
     try:
-        articles = json.loads(path.read_text(encoding="utf-8"))["data"]
+        articles = json.loads(read_text(path))["data"]
         return [
             {
                 "question": entry["question"],
@@ -59,6 +60,8 @@ def answer_texts(answers: Any) -> tuple[str, ...]:
     """The texts of answers in any of the forms SQuAD is kept in, each once."""
     if isinstance(answers, dict):
         answers = answers.get("text", ())
+    if isinstance(answers, str):
+        answers = [answers]
     texts = (each["text"] if isinstance(each, dict) else str(each) for each in answers or ())
     return tuple(dict.fromkeys(texts))
 
@@ -73,7 +76,7 @@ def tree_examples(path: Path) -> Iterator[Example]:
 
     Labels run from 0 to 4; a neutral sentence (2) is passed over.
     """
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in read_text(path).splitlines():
         if not line.startswith("("):
             continue
         lean = int(line[1]) - 2
@@ -81,7 +84,7 @@ def tree_examples(path: Path) -> Iterator[Example]:
             continue
         text, marks = "", []
         for match in LEAF.finditer(line):
-            word = match[2].replace("-LRB-", "(").replace("-RRB-", ")")
+            word = match[2].replace("-LRB-", "(").replace("-RRB-", ")").replace("\\/", "/")
             start = len(text) + (1 if text else 0)
             text = f"{text} {word}" if text else word
             if (int(match[1]) - 2) * lean > 0:
@@ -92,10 +95,13 @@ def tree_examples(path: Path) -> Iterator[Example]:
 def movie_examples(path: Path) -> Iterator[Example]:
     """ERASER's movie reviews: documents in `docs` beside the file, evidence as spans of their words."""
     for record in read_records(str(path)):
+        if "review" in record:
+            yield movie_example(record)
+            continue
         document = path.parent / "docs" / record["annotation_id"]
         if not document.is_file():
             raise InvalidInput(f"'{document}' is missing: ERASER keeps its reviews in docs/.")
-        words = document.read_text(encoding="utf-8").split()
+        words = read_text(document).split()
         starts, length = [], 0
         for word in words:
             starts.append(length)
@@ -108,8 +114,16 @@ def movie_examples(path: Path) -> Iterator[Example]:
             )
             for group in record["evidences"]
             for e in group
+            if e["end_token"] > e["start_token"]
         }
         yield Example(" ".join(words), record["classification"].lower(), marks=tuple(sorted(spans)))
+
+
+def movie_example(record: Record) -> Example:
+    """A movie review as the hub has it: evidence as phrases, words apart by any blank."""
+    review = " ".join(record["review"].split())
+    phrases = (" ".join(phrase.split()) for phrase in record["evidences"])
+    return Example(review, record["label"], marks=marked(review, phrases))
 
 
 def marked(text: str, phrases: Iterable[str], segment: int = 0) -> tuple[tuple[int, int, int], ...]:
@@ -136,6 +150,8 @@ def joined(words: list[str], spans: list[list[int]] | None, segment: int) -> tup
 
 def inference_example(record: Record) -> Example:
     """E-SNLI as ERASER keeps it: words of both sentences and spans of evidence in them."""
+    if isinstance(record["premise"], str):
+        raise InvalidInput("a premise is a text, not a list of words: this is not ERASER's e-SNLI.")
     premise, first = joined(record["premise"], record["premise_evidence_span"], 0)
     hypothesis, second = joined(record["hypothesis"], record["hypothesis_evidence_span"], 1)
     return Example((premise, hypothesis), record["classification"], marks=tuple(first + second))
@@ -156,7 +172,9 @@ def agreement_examples(path: Path) -> Iterator[Example]:
     if not gold.is_file():
         raise InvalidInput(f"'{gold}' is missing: it says where the verbs of '{path.name}' stand.")
     lines = zip(
-        path.read_text("utf-8").splitlines(), gold.read_text("utf-8").splitlines(), strict=True
+        read_text(path).rstrip("\n").split("\n"),
+        read_text(gold).rstrip("\n").split("\n"),
+        strict=True,
     )
     for text, line in lines:
         place, right, wrong, *_ = line.split("\t")

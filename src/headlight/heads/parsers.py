@@ -106,7 +106,7 @@ def read_conllu(path: Path) -> Iterator[Parse]:
     Words inside a contraction (2-3 do n't) follow each other without a space; empty nodes are left out.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"the parses in '{path}' cannot be read: {error}.") from error
     for block in text.replace("\r\n", "\n").split("\n\n"):
