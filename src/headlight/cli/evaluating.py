@@ -324,3 +324,36 @@ def data() -> None:
     for name, known in DATASETS.items():
         table.add_row(name, known.hub or "a file", known.about)
     Console().print(table)
+
+
+@app.command(
+    epilog="Examples:\n\nheadlight replicate decoded --offline\n\n"
+    "headlight replicate mask_lrp --data sst2=dev.jsonl --limit 200 --out runs/mask_lrp"
+)
+def replicate(
+    paper: Annotated[str, typer.Argument(help="mask_lrp, attcat, alti or decoded.")],
+    data: Annotated[
+        list[str] | None,
+        typer.Option("--data", "-d", help="A local copy as NAME=FILE; repeat for several."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="So many examples of each data set.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Keep the runs below this folder.")
+    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Do not try the hub.")] = False,
+) -> None:
+    """Compute the tables of a paper, its own figures beside ours."""
+    from headlight.report.published import PUBLISHED
+    from headlight.report.replication import markdown
+    from headlight.report.replication import replicate as run
+
+    quiet_libraries()
+    copies = dict(each.split("=", 1) for each in data or [] if "=" in each)
+    if len(copies) != len(data or []):
+        raise InvalidOption("--data takes a local copy as NAME=FILE, such as sst2=dev.jsonl.")
+    for found in run(
+        paper, data=copies, limit=limit, out=out, offline=offline, progress=sys.stderr.isatty()
+    ):
+        print(markdown(found), flush=True)
+    if PUBLISHED[paper].notes:
+        print(PUBLISHED[paper].notes)

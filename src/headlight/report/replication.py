@@ -1,0 +1,165 @@
+"""A published table beside our own run of it, on the paper's models and data or on what is at hand."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from headlight.data.datasets import describe_source
+from headlight.errors import HeadlightError, unknown_name
+from headlight.evaluation.evaluate import evaluate
+from headlight.evaluation.settings import full_name
+from headlight.loading import load
+from headlight.models.catalogue import CATALOGUE
+from headlight.models.model import Model
+from headlight.registry import parse_specification
+from headlight.report.published import PUBLISHED, Experiment
+
+DEPTH = 12
+"""Layers of the papers' networks; layers of others are scaled."""
+
+
+@dataclass(frozen=True)
+class Replication:
+    """A published table, the same cells computed here, and on what.
+
+    cells: for each row of the paper its figure and ours, column by column. is_paper_model, is_paper_data:
+    whether they are the paper's own.
+    """
+
+    experiment: Experiment
+    model: str
+    data: str
+    count: int
+    is_paper_model: bool
+    is_paper_data: bool
+    cells: Mapping[str, tuple[tuple[float | None, float], ...]]
+
+    @property
+    def said(self) -> str:
+        """On what our figures were computed, in a sentence."""
+        if self.is_paper_model and self.is_paper_data:
+            return f"Ours: the paper's model and data, {self.count} examples."
+        return (
+            f"Ours are of another model or data, so they need not agree: '{self.model}' on '{self.data}', "
+            f"{self.count} examples; the paper has {self.experiment.model} on {self.experiment.data}."
+        )
+
+
+def replicate(
+    name: str,
+    *,
+    data: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    out: str | Path | None = None,
+    offline: bool = False,
+    progress: bool = False,
+) -> Iterator[Replication]:
+    """The tables of a paper, each beside a run of ours, one after the other.
+
+    data: local copies, by the name of the data set. offline: do not try the hub. Where several experiments come
+    down to the same embedded model and small set of ours, only the first is run.
+    """
+    if name not in PUBLISHED:
+        raise unknown_name("paper", name, PUBLISHED)
+    seen = set()
+    for number, experiment in enumerate(PUBLISHED[name].experiments):
+        model, is_own_model = reached_model(experiment, offline)
+        source, is_own_data = reached_data(experiment, data or {}, offline)
+        if (model.name, source) in seen and not is_own_model:
+            continue
+        seen.add((model.name, source))
+        place = None if out is None else Path(out) / f"{name}-{number}-{experiment.data}"
+        cells, count = run(experiment, model, source, limit, place, progress)
+        yield Replication(experiment, model.name, source, count, is_own_model, is_own_data, cells)
+
+
+Cells = dict[str, tuple[tuple[float | None, float], ...]]
+
+
+def run(
+    experiment: Experiment,
+    model: Model,
+    source: str,
+    limit: int | None,
+    place: Path | None,
+    progress: bool,
+) -> tuple[Cells, int]:
+    """The paper's figures and ours by row, and on how many examples ours are."""
+    methods = {row: scaled(spec, model) for row, (spec, _) in experiment.rows.items()}
+    results = evaluate(
+        model,
+        source,
+        list(dict.fromkeys(methods.values())),
+        list(experiment.columns.values()),
+        explain=experiment.explain,
+        variant=experiment.variant,
+        limit=limit or experiment.limit,
+        out=place,
+        progress=progress,
+    )
+    cells = {}
+    for row, (_, printed) in experiment.rows.items():
+        ours = [
+            experiment.factor * results.summary(metric, full_name(methods[row])).mean
+            for metric in experiment.columns.values()
+        ]
+        cells[row] = tuple(zip(printed, ours, strict=True))
+    return cells, results.settings.count
+
+
+def reached_model(experiment: Experiment, offline: bool) -> tuple[Model, bool]:
+    """The paper's model, or the embedded one that stands for it."""
+    if not offline and experiment.model not in CATALOGUE:
+        try:
+            return load(experiment.model), True
+        except HeadlightError:
+            pass
+    return load(experiment.stand_in), False
+
+
+def reached_data(
+    experiment: Experiment, data: Mapping[str, str], offline: bool
+) -> tuple[str, bool]:
+    """The paper's data from a local copy or the hub, or our own small set."""
+    if experiment.data in data:
+        return f"{experiment.data}={data[experiment.data]}", True
+    if not offline:
+        try:
+            next(iter(describe_source(experiment.data).read()))
+        except (HeadlightError, StopIteration):
+            pass
+        else:
+            return experiment.data, True
+    return experiment.sample, False
+
+
+def scaled(specification: str, model: Model) -> str:
+    """A method whose layer is that of a network of 12, as deep in this one."""
+    name, options = parse_specification(specification)
+    if "layer" not in options:
+        return specification
+    depth = model.network.config.get_text_config().num_hidden_layers
+    layer = max(1, round(int(options["layer"]) * depth / DEPTH))
+    return f"{name}:layer={layer}"
+
+
+def markdown(found: Replication) -> str:
+    """A replication as a Markdown table."""
+    columns = [
+        f"{name} ({side})" for name in found.experiment.columns for side in ("paper", "ours")
+    ]
+    lines = [
+        f"**{found.experiment.source}.** {found.said}",
+        "",
+        f"| method | {' | '.join(columns)} |",
+        f"|---|{'---:|' * len(columns)}",
+    ]
+    for row, cells in found.cells.items():
+        shown = [text for cell in cells for text in (figure(cell[0]), figure(cell[1]))]
+        lines.append(f"| {row} | {' | '.join(shown)} |")
+    return "\n".join(lines) + "\n"
+
+
+def figure(value: float | None) -> str:
+    """A number of a table."""
+    return "–" if value is None or value != value else f"{value:.3f}"
