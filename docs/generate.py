@@ -1,4 +1,4 @@
-"""Writes what is generated: docs/methods.md, docs/models.md, the tables of the README, and the picture.
+"""Writes what is generated: methods.md, metrics.md and models.md, the tables of the README, the picture.
 
     python docs/generate.py
 
@@ -16,7 +16,9 @@ from safetensors import safe_open
 from scipy.stats import binomtest
 
 import headlight
-from headlight import METHODS
+from headlight import METHODS, METRICS
+from headlight.metrics.case import NEEDS
+from headlight.metrics.probe import CHANGES
 from headlight.models.catalogue import CATALOGUE, Embedded
 from headlight.renderers.terminal import comparison
 
@@ -59,6 +61,38 @@ def methods_page() -> str:
             parts.append(f"- options: {shown}")
         if entry.difference:
             parts.append(f"- released: {' '.join(entry.difference.split())}")
+    return "\n".join(parts) + "\n"
+
+
+def metrics_page() -> str:
+    """Every metric: what it says, its protocols and options."""
+    parts = [
+        "# Metrics",
+        "",
+        "Generated from the registry by `python docs/generate.py`. `headlight evaluate --metrics NAME`",
+        "measures one; `NAME@PROTOCOL` follows a paper's protocol where it differs from the corrected one.",
+        "",
+        "Common to all: special tokens, and tokens at which a decision is read (a mask, the ends of an",
+        "answer), are never taken away. Equal scores are taken in the order of the text. Examples to which",
+        "a metric does not apply are passed over and counted. Every mean comes with its standard error and",
+        "the middle 95 % of the means of 2,000 resamples; two methods are compared on the same examples by",
+        "random changes of sign.",
+        "",
+        "Ways of taking tokens away (`change`):",
+        "",
+        *(f"- `{name}`: {meaning}" for name, meaning in CHANGES.items()),
+    ]
+    for name in METRICS:
+        entry = METRICS[name]
+        text = "\n".join(
+            line.strip() for line in (entry.function.__doc__ or "").strip().splitlines()
+        )
+        parts += ["", f"## `{name}`", "", text, "", f"- source: {entry.paper}"]
+        parts.append(f"- better: {entry.better}")
+        needs = ", ".join(NEEDS[need] for need in sorted(entry.needs))
+        parts += [f"- needs: {needs}"] if needs else []
+        shown = ", ".join(f"`{option}={value!r}`" for option, value in entry.options.items())
+        parts += [f"- options: {shown}"] if shown else []
     return "\n".join(parts) + "\n"
 
 
@@ -166,6 +200,7 @@ def picture() -> str:
 def main() -> None:
     """Write the files."""
     (HOME / "methods.md").write_text(methods_page(), encoding="utf-8")
+    (HOME / "metrics.md").write_text(metrics_page(), encoding="utf-8")
     (HOME / "models.md").write_text(models_page(), encoding="utf-8")
     page = HOME.parent / "README.md"
     page.write_text(readme(page.read_text(encoding="utf-8")), encoding="utf-8")

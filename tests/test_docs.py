@@ -14,8 +14,9 @@ README = (HOME / "README.md").read_text(encoding="utf-8")
 
 def test_generated_pages_are_up_to_date() -> None:
     generate = runpy.run_path(str(HOME / "docs" / "generate.py"))
-    assert (HOME / "docs" / "methods.md").read_text(encoding="utf-8") == generate["methods_page"]()
-    assert (HOME / "docs" / "models.md").read_text(encoding="utf-8") == generate["models_page"]()
+    for name in ("methods", "metrics", "models"):
+        page = (HOME / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        assert page == generate[f"{name}_page"](), name
     assert generate["readme"](README) == README
 
 

@@ -7,10 +7,10 @@ import argparse
 from pathlib import Path
 
 import torch
-from data import SOURCES, read_paragraphs, read_questions
 from recipes import RECIPES
 
 import headlight
+from data import SOURCES, read_paragraphs, read_questions
 from headlight.heads.masks import MASKS
 from headlight.models.catalogue import CATALOGUE
 
@@ -21,7 +21,7 @@ WIKIPEDIA = ("wikitext", "train")
 
 def corpus(name: str, data: Path) -> tuple[str, list[str]]:
     """What a mask is learned on: its name, and texts of at least eight words that were trained on."""
-    recipe = RECIPES.get(name)
+    recipe = RECIPES.get(CATALOGUE[name].trained_as)
     source, split = recipe.train[0] if recipe else WIKIPEDIA
     if recipe is not None and recipe.task in ("classify", "tag"):
         found = [example.text for example in SOURCES[source].read(split, data)]

@@ -17,12 +17,12 @@ import classify  # noqa: E402
 import fill  # noqa: E402
 import tag  # noqa: E402
 from compress import adapter_of  # noqa: E402
-from data import SOURCES, Question, Source, without_repeats  # noqa: E402
 from examples import Example  # noqa: E402
 from recipes import RECIPES, Recipe  # noqa: E402
 from rows import Row  # noqa: E402
 from run import Log, Run  # noqa: E402
 
+from data import SOURCES, Question, Source, without_repeats  # noqa: E402
 from headlight.models.adapter import changes  # noqa: E402
 from headlight.models.bases import MINILM  # noqa: E402
 from headlight.models.catalogue import CATALOGUE  # noqa: E402
@@ -75,9 +75,9 @@ def test_recipes_name_known_data_and_fit_the_catalogue() -> None:
     for recipe in RECIPES.values():
         if recipe.task == "classify":
             assert {name for name, _ in (*recipe.train, recipe.shown)} <= set(SOURCES)
-    for name, entry in CATALOGUE.items():
+    for entry in CATALOGUE.values():
         if entry.base is MINILM:
-            assert RECIPES[name].labels == entry.labels
+            assert RECIPES[entry.trained_as].labels == entry.labels
 
 
 def rows(count: int) -> list[Row]:

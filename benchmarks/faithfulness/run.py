@@ -1,0 +1,114 @@
+"""How far methods can be trusted, on embedded models and real data; results go beside this file, unedited.
+
+python benchmarks/faithfulness/run.py --data FOLDER [--only sst2 …] [--runs FOLDER]
+
+FOLDER holds the data sets as the experiments below name them. A run that was stopped goes on; several
+processes share the work.
+"""
+
+import argparse
+import shutil
+import sys
+import time
+from contextlib import chdir
+from dataclasses import dataclass
+from pathlib import Path
+
+from headlight.evaluation.evaluate import evaluate, fitting_metrics
+from headlight.report import written
+from headlight.report.figures import write_figures
+
+HOME = Path(__file__).parent.resolve()
+METHODS = [
+    "random", "raw_attention", "rollout", "grads", "attention_gradcam", "att_grads", "grad_sam", "gae", "cat",
+    "attcat", "gradient_l2", "input_x_gradient", "simple", "grad_cam", "decoded_grad_cam", "decoded_simple",
+    "alti", "norms", "globenc", "integrated_gradients", "deeplift", "lrp", "partial_lrp", "attn_lrp",
+    "transformer_attribution", "mask_lrp", "random_mask_lrp",
+]  # fmt: skip
+MANY_PASSES = ["occlusion", "shapley", "lime", "smooth_gradient", "gradient_shap", "deeplift_shap"]
+"""Tens to hundreds of passes for every text; only in the small run on our own sentences."""
+OPTIONS = {"steps": 20}
+GAMES = {"hiding": {"draws": 5}, "revealing": {"draws": 5}}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A model, its data below the folder, how many examples of them, and what is measured.
+
+    metrics: all that fit, if not given. more: further metrics.
+    """
+
+    model: str
+    data: str
+    limit: int | None = None
+    methods: tuple[str, ...] = tuple(METHODS)
+    metrics: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+    rivals: tuple[str, ...] = ()
+
+
+PROTOCOLS = ("aopc@mask_lrp", "log_odds@mask_lrp", "aopc@attcat", "log_odds@attcat")
+CORRUPTED = tuple(f"mask_lrp:corruption={n / 10}" for n in range(0, 11, 2))
+EXPERIMENTS = {
+    "sst2": Experiment(
+        "sentiment",
+        "sst2=sst2/dev.jsonl",
+        more=("jaccard", "spearman", *PROTOCOLS),
+        rivals=("sentiment-1", "sentiment-2"),
+    ),
+    "corruption": Experiment(
+        "sentiment", "sst2=sst2/dev.jsonl", 300, CORRUPTED, ("aopc", "log_odds", *PROTOCOLS[:2])
+    ),
+    "sentiment": Experiment("sentiment", "samples/sentiment", None, (*METHODS, *MANY_PASSES)),
+    "sst_trees": Experiment("sentiment", "sst_trees=sst_trees/dev.txt", 100),
+    "topic": Experiment("topic", "ag_news=ag_news/test.jsonl", 60),
+    "nli": Experiment("nli", "snli=snli/test.jsonl", 100),
+    "paraphrase": Experiment("paraphrase", "qqp=qqp/test.jsonl", 100),
+    "qa": Experiment("qa", "squad=squad/v1_dev_part.jsonl", 40),
+    "agreement": Experiment("agreement", "agreement=agreement/subj_agr_filtered.text", 100),
+}
+
+
+def run(name: str, runs: Path) -> None:
+    """One experiment, and what it found as text."""
+    own = EXPERIMENTS[name]
+    metrics = [*(own.metrics or fitting_metrics(own.model, own.data)), *own.more]
+    start = time.time()
+    found = evaluate(
+        own.model,
+        own.data,
+        own.methods,
+        metrics,
+        out=runs / name,
+        limit=own.limit,
+        rivals=own.rivals,
+        options=OPTIONS if "integrated_gradients" in own.methods else {},
+        metric_settings={m: o for m, o in GAMES.items() if m in metrics},
+        threads=1,
+        progress=sys.stderr.isatty(),
+    )
+    print(f"{name}: {found.settings.count} examples, {time.time() - start:.0f} s", flush=True)
+    place = HOME / name
+    place.mkdir(exist_ok=True)
+    shutil.copy(runs / name / "manifest.json", place / "settings.json")
+    (place / "results.md").write_text(written(found, "markdown"), encoding="utf-8")
+    (place / "results.csv").write_text(written(found, "csv"), encoding="utf-8")
+    if name in ("sst2", "corruption"):
+        list(write_figures(found, place))
+
+
+def main() -> None:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--runs", type=Path, default=Path("runs"))
+    parser.add_argument("--only", nargs="*", choices=EXPERIMENTS, default=list(EXPERIMENTS))
+    given = parser.parse_args()
+    runs = given.runs.resolve()
+    with chdir(given.data):
+        for name in given.only:
+            run(name, runs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""The loop that puts perturbed inputs to a model: its useful tokens a second beside plain passes on the same.
+
+    python benchmarks/speed/probing.py        writes benchmarks/speed/probing.json
+
+Plain passes get the same unique inputs, sorted and packed in the same way, as tensors made beforehand, so the
+ratio is what collecting, packing and reading cost. Both run in turn.
+"""
+
+import json
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import headlight
+from headlight.batch import encode
+from headlight.evaluation.evaluate import examples_of
+from headlight.evaluation.probing import TOKENS_AT_ONCE, ask, begun, collated, packed
+from headlight.evaluation.work import subject_of
+from headlight.metrics.case import Case
+from headlight.trace.network import logits_of
+
+HOME = Path(__file__).parent
+METHODS = ["random", "attcat", "gae", "rollout", "alti", "mask_lrp", "lrp", "input_x_gradient"]
+METRICS = ["aopc", "log_odds", "comprehensiveness", "sufficiency", "hiding", "revealing"]
+EXAMPLES, ROUNDS = 8, 5
+
+
+def cases(model: headlight.Model) -> list[Case]:
+    """The cases of a shard, as an evaluation has them."""
+    examples, _ = examples_of("samples/sentiment", EXAMPLES, 0)
+    found = []
+    answers = headlight.explain(model, [e.text for e in examples], METHODS)
+    for method, attributions in answers.items():
+        for attribution, example in zip(attributions, examples, strict=True):
+            row = encode([example.text], model.tokenizer)[0]
+            label = list(model.labels.values()).index(attribution.target.label)
+            subject = subject_of(model, row, [0], [label])
+            scores = np.asarray(attribution.scores, np.float64)
+            found.append(Case(subject, scores, method, True, gold=label, predicted=label))
+    return found
+
+
+def main() -> None:
+
+    model = headlight.load("sentiment")
+    _, waiting = begun(cases(model), {name: {} for name in METRICS})
+    probes = [probe for *_, own in waiting for probe in own]
+    unique = sorted(set(probes), key=lambda probe: (len(probe.positions), len(probe)))
+    tokens = sum(map(len, unique))
+    batches = [
+        collated(batch, model.pad_id or 0, model.network.device)
+        for batch in packed(model, unique, TOKENS_AT_ONCE)
+    ]
+
+    def plain() -> None:
+        with torch.inference_mode():
+            for batch in batches:
+                logits_of(model, batch)
+
+    seconds: dict[str, list[float]] = {"plain": [], "loop": []}
+    plain()
+    for _ in range(ROUNDS):
+        for name, do in (("plain", plain), ("loop", lambda: ask(model, probes))):
+            start = time.perf_counter()
+            do()
+            seconds[name].append(time.perf_counter() - start)
+    ratios = sorted(p / q for p, q in zip(seconds["plain"], seconds["loop"], strict=True))
+    found = {
+        "model": "sentiment",
+        "examples": EXAMPLES,
+        "methods": METHODS,
+        "metrics": METRICS,
+        "probes": len(probes),
+        "unique": len(unique),
+        "dropped": 1 - len(unique) / len(probes),
+        "tokens": tokens,
+        "padding": 1 - tokens / sum(batch.ids.numel() for batch in batches),
+        "tokens_a_second": {n: tokens / statistics.median(s) for n, s in seconds.items()},
+        "throughput_of_plain": {
+            "median": statistics.median(ratios),
+            "least": ratios[0],
+            "most": ratios[-1],
+        },
+        "threads": torch.get_num_threads(),
+    }
+    (HOME / "probing.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()

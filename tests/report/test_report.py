@@ -1,0 +1,188 @@
+"""What a run found, as people see it: tables, figures, a page, and a paper's table beside ours."""
+
+import csv
+import io
+import math
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import headlight
+from headlight import Example, InvalidInput, InvalidOption, Model, Results, UnknownName
+from headlight.evaluation.evaluate import evaluate
+from headlight.plot import bars, boxes, class_words, curves, option_curve
+from headlight.report import grids, page, terminal_table, written
+from headlight.report.figures import figures, write_figures
+from headlight.report.published import PUBLISHED
+from headlight.report.replication import markdown, replicate, scaled
+from headlight.report.tables import comparison_rows, short
+from tests.conftest import WORDS
+
+METHODS = ["random", "attcat", "integrated_gradients:steps=2", "integrated_gradients:steps=4"]
+METRICS = ["aopc", "hiding", "rationale", "kendall_confidence", "token_overlap", "aopc@mask_lrp"]
+
+
+@pytest.fixture(scope="module")
+def found(classifier: Model) -> Results:
+    """A small run; its texts are too short for Mask-LRP's protocol."""
+    examples = [
+        Example(" ".join(WORDS[n : n + 6]), n % 3, marks=((0, 0, 3),))
+        for n in range(len(WORDS) - 6)
+    ]
+    examples.append(Example(" ", 0))
+    return evaluate(classifier, examples[-9:], METHODS, METRICS, threads=1)
+
+
+def test_tables_show_means_with_intervals_and_the_best_in_bold(found: Results) -> None:
+    console = Console(file=io.StringIO(), width=140, force_terminal=True)
+    titles = []
+    for grid in grids(found):
+        titles.append(grid.title)
+        console.print(terminal_table(grid))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert titles[0].startswith("Faithfulness")
+    best = found.best("aopc")
+    assert best != "random"
+    summary = found.summary("aopc", best)
+    cell = f"{summary.mean:.3f} [{summary.low:.3f}, {summary.high:.3f}]"
+    assert re.search(rf"\x1b\[1m{re.escape(cell)}", text)
+    assert "aopc@mask_lrp" not in text
+
+
+def test_csv_has_every_summary(found: Results) -> None:
+    rows = list(csv.DictReader(io.StringIO(written(found, "csv"))))
+    kept = {(row["metric"], row["method"]): float(row["mean"]) for row in rows}
+    for metric in ("aopc", "rationale.f1", "token_overlap"):
+        for method in found.methods:
+            assert kept[metric, method] == found.summary(metric, method).mean
+
+
+def test_markdown_and_latex_mark_the_best(found: Results) -> None:
+    best = found.best("aopc")
+    assert best is not None
+    line = next(
+        row for row in written(found, "markdown").splitlines() if row.startswith(f"| {best} ")
+    )
+    assert line.startswith(f"| {best} | **{short(found.summary('aopc', best).mean)} [")
+    text = written(found, "latex")
+    assert f"\\textbf{{{short(found.summary('aopc', best).mean)}}}" in text
+    assert text.count("\\begin{table}") == text.count("\\end{table}") == len(list(grids(found)))
+    assert "integrated\\_gradients:steps=2 &" in text
+    with pytest.raises(InvalidOption, match="format 'word' does not exist"):
+        written(found, "word")
+
+
+def test_the_page_needs_nothing_else(found: Results) -> None:
+    text = page(found)
+    assert "<script" not in text
+    assert not re.search(r'(src|href)="https?:', text)
+    assert text.count("<svg") == text.count("</svg>") == len(list(figures(found)))
+    assert "empty or only spaces" in text
+    assert "<strong>" in text
+
+
+def test_what_was_explained_cannot_write_into_the_page(classifier: Model) -> None:
+    hostile = [Example("film <img src=x onerror=alert(1)>", 0), Example("a bad plot", 1)]
+    metrics = ["aopc", "token_overlap"]
+    assert "<img" not in page(evaluate(classifier, hostile, ["attcat"], metrics))
+
+
+def test_every_figure_is_drawn_and_written(found: Results, tmp_path: Path) -> None:
+    names = [name for name, _, _ in figures(found)]
+    assert {
+        "curve-aopc",
+        "curve-hiding",
+        "boxes-kendall_confidence",
+        "steps-aopc",
+        "overlap",
+    } <= set(names)
+    paths = list(write_figures(found, tmp_path / "pictures"))
+    assert len(paths) == len(names)
+    for path in paths:
+        assert ElementTree.parse(path).getroot().tag.endswith("svg")
+
+
+def test_curves_are_the_means_of_the_examples(found: Results) -> None:
+    drawn = curves(found, "aopc")
+    lines = {line.get_label(): line for line in drawn.axes[0].lines}
+    levels, means = found.curve("aopc", "attcat")
+    line = lines[f"attcat {found.summary('aopc', 'attcat').mean:.3f}"]
+    np.testing.assert_array_equal(line.get_xdata(), levels)
+    np.testing.assert_array_equal(line.get_ydata(), means)
+    assert np.mean(means) == pytest.approx(found.summary("aopc", "attcat").mean)
+
+
+def test_an_option_is_drawn_against_its_metric(found: Results) -> None:
+    line = option_curve(found, "aopc", "steps").axes[0].lines[0]
+    assert list(line.get_xdata()) == [2.0, 4.0]
+    expected = [found.summary("aopc", f"integrated_gradients:steps={n}").mean for n in (2, 4)]
+    assert list(line.get_ydata()) == expected
+
+
+def test_what_was_not_measured_is_not_drawn(found: Results) -> None:
+    for draw in (curves, boxes, bars):
+        with pytest.raises(InvalidInput):
+            draw(found, "log_odds")
+    with pytest.raises(InvalidInput, match="no attributions by 'gae'"):
+        class_words(found, "gae")
+    with pytest.raises(InvalidInput, match="was given the option 'seed'"):
+        option_curve(found, "aopc", "seed")
+
+
+def test_methods_are_compared_on_the_same_examples(found: Results) -> None:
+    rows = comparison_rows(found, "attcat", ["aopc"])
+    assert [row[1] for row in rows] == ["random", *METHODS[2:]]
+    own, other = (found.values("aopc", name) for name in ("attcat", "random"))
+    assert float(rows[0][2]) == pytest.approx(float(np.mean(own - other)), abs=1e-4)
+
+
+def test_failures_and_accuracy_are_told(found: Results) -> None:
+    assert list(found.failures) == [8]
+    assert 0 <= found.accuracy <= 1
+    assert math.isnan(found.summary("aopc@mask_lrp", "attcat").mean)
+    assert found.summary("aopc@mask_lrp", "attcat").passed_over == 8
+
+
+def test_a_papers_table_is_computed_offline_and_says_so() -> None:
+    first = next(replicate("decoded", offline=True, limit=2))
+    assert not first.is_paper_model
+    assert "need not agree: 'sentiment' on 'samples/sentiment', 2 examples" in first.said
+    lines = markdown(first).splitlines()
+    assert (
+        lines[2]
+        == "| method | Revealing (paper) | Revealing (ours) | Hiding (paper) | Hiding (ours) |"
+    )
+    assert any(line.startswith("| Decoded Grad-CAM l7 | 0.867 | ") for line in lines)
+    assert all(not math.isnan(ours) for cells in first.cells.values() for _, ours in cells)
+
+
+def test_published_rows_name_methods_and_metrics_that_exist() -> None:
+    for publication in PUBLISHED.values():
+        for experiment in publication.experiments:
+            for method, figures_ in experiment.rows.values():
+                assert method.partition(":")[0] in headlight.METHODS
+                assert len(figures_) == len(experiment.columns)
+            for metric in experiment.columns.values():
+                assert metric.partition("@")[0] in headlight.METRICS
+            assert experiment.stand_in in (
+                "sentiment",
+                "nli",
+                "paraphrase",
+                "qa",
+                "topic",
+                "agreement",
+            )
+
+
+def test_layers_are_scaled_to_the_depth_of_a_network(classifier: Model) -> None:
+    assert scaled("decoded_grad_cam:layer=8", classifier) == "decoded_grad_cam:layer=2"
+    assert scaled("attcat", classifier) == "attcat"
+
+
+def test_an_unknown_paper_is_refused() -> None:
+    with pytest.raises(UnknownName, match=r"no paper named 'altii'. Did you mean 'alti'"):
+        list(replicate("altii"))
