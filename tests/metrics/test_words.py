@@ -2,12 +2,14 @@
 
 import math
 from math import log
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headlight import InvalidInput
 from headlight.metrics.words import (
     SIZES,
     TypeScores,
@@ -15,6 +17,7 @@ from headlight.metrics.words import (
     inverse_frequencies,
     overlap,
     own_frequencies,
+    read_frequencies,
     token_overlap,
 )
 from tests.metrics import few
@@ -153,3 +156,12 @@ def test_overlap_is_a_share_and_does_not_depend_on_the_scale(seed: int, scale: f
     found = token_overlap(typed(corpus), weights=[scale] * len(corpus))[""].curve
     assert found == token_overlap(typed(corpus))[""].curve
     assert all(0 <= share <= 1 for share in found)
+
+
+def test_counts_of_documents_are_read_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "counts.tsv"
+    path.write_text("# documents\t10\nfilm\t4\nplot\t1\n", encoding="utf-8")
+    assert read_frequencies(str(path)) == ({"film": 4, "plot": 1}, 10)
+    (tmp_path / "wrong.tsv").write_text("film 4\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="does not hold counts of documents"):
+        read_frequencies(str(tmp_path / "wrong.tsv"))

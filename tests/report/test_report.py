@@ -69,7 +69,7 @@ def test_markdown_and_latex_mark_the_best(found: Results) -> None:
     )
     assert line.startswith(f"| {best} | **{short(found.summary('aopc', best).mean)} [")
     text = written(found, "latex")
-    assert f"\\textbf{{{short(found.summary('aopc', best).mean)}}}" in text
+    assert f"\\textbf{{{short(found.summary('aopc', best).mean)}}} {{\\scriptsize [" in text
     assert text.count("\\begin{table}") == text.count("\\end{table}") == len(list(grids(found)))
     assert "integrated\\_gradients:steps=2 &" in text
     with pytest.raises(InvalidOption, match="format 'word' does not exist"):

@@ -120,3 +120,33 @@ def test_a_network_of_single_rows_is_refused_with_a_way_out() -> None:
     wrapped = headlight.wrap(network("gpt2", Task.SEQUENCE, pad_token_id=None))
     with pytest.raises(UnsupportedModel, match=r"pad token. Set network.config.pad_token_id"):
         headlight.explain(wrapped, Batch.from_ids(rows()[0]), "deeplift")
+
+
+@pytest.mark.parametrize("distance", [1e-9, 1e-3, 1.0, 30.0, 300.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_softmax_is_explained_however_far_the_reference_is(
+    distance: float, dtype: torch.dtype
+) -> None:
+    generator = torch.Generator().manual_seed(3)
+    x = torch.randn(2, 4, 6, generator=generator, dtype=dtype)
+    x[1] = x[0] + distance * torch.randn(4, 6, generator=generator, dtype=dtype)
+    seed = torch.randn(4, 6, generator=generator, dtype=dtype)
+    found = multiplied(lambda values: torch.softmax(values, -1), x, seed)[0]
+    gained = (seed * (torch.softmax(x[0], -1) - torch.softmax(x[1], -1))).sum()
+    assert torch.isfinite(found).all()
+    tolerance = 1e-5 if dtype == torch.float32 else 1e-11
+    torch.testing.assert_close(
+        (found * (x[0] - x[1])).sum(), gained, rtol=tolerance, atol=tolerance
+    )
+
+
+def test_the_embedded_classifier_is_explained_on_a_long_sentence() -> None:
+    text = (
+        "one of those pictures where the hero is stoic , the wife is patient , the kids are as cute as all "
+        "get-out and the odds against success are long enough to intimidate"
+    )
+    loaded = headlight.load("sentiment")
+    found = headlight.explain(loaded, text, "deeplift", target="positive")
+    masked = Batch.from_ids([101, *[103] * (len(found) - 2), 102])
+    gone = headlight.explain(loaded, masked, target="positive").target.logit
+    assert float(found.scores.sum()) == pytest.approx(found.target.logit - gone, rel=1e-3)

@@ -3,12 +3,15 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headlight.errors import InvalidOption
+from headlight.errors import InvalidInput, InvalidOption
+from headlight.files import read_text
 from headlight.metrics.case import METRICS, Measure, Measures, passed_over
 
 SIZES = (5, 10, 20, 30, 50, 75, 100)
@@ -26,6 +29,21 @@ class TypeScores:
 def inverse_frequencies(documents: Mapping[str, int], count: int) -> dict[str, float]:
     """ln((1 + documents) / (1 + those with the word)) + 1, by word."""
     return {word: math.log((1 + count) / (1 + seen)) + 1 for word, seen in documents.items()}
+
+
+@cache
+def read_frequencies(path: str) -> tuple[dict[str, int], int]:
+    """How many documents hold each word, and how many there are, from a file of words and counts."""
+    try:
+        (_, total), *rows = (
+            line.split("\t") for line in read_text(Path(path)).splitlines() if line
+        )
+        return {word: int(count) for word, count in rows}, int(total)
+    except ValueError as error:
+        raise InvalidInput(
+            f"'{path}' does not hold counts of documents: {error}. Its first line is '# documents', a tab "
+            "and how many there are; every other one a word, a tab and how many hold it."
+        ) from error
 
 
 def own_frequencies(examples: Sequence[TypeScores]) -> tuple[dict[str, int], int]:
@@ -83,16 +101,19 @@ def token_overlap(
     examples: Sequence[TypeScores],
     *,
     sizes: Sequence[int] = SIZES,
-    documents: tuple[Mapping[str, int], int] | None = None,
+    documents: str | tuple[Mapping[str, int], int] | None = None,
     weights: Sequence[float] | None = None,
 ) -> Measures:
     """How many of the highest words classes have in common: the fewer, the more a method tells them apart.
 
     Token types by their scores summed over all examples of a predicted class, times IDF; the share of the
-    first k that two classes share, averaged over pairs of classes and over k = 5 … 100.
+    first k that two classes share, averaged over pairs of classes and over k = 5 … 100. documents: how many of
+    so many documents hold each word, or a file of that; by default the examples are counted.
     """
     if not sizes or min(sizes) < 1:
         raise InvalidOption(f"sizes={tuple(sizes)} are not numbers of words. Use 1 or more.")
+    if isinstance(documents, str):
+        documents = read_frequencies(documents)
     words = class_words(examples, max(sizes), documents, weights)
     if len(words) < 2:
         return passed_over("fewer than two classes were predicted")

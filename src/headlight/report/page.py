@@ -80,9 +80,9 @@ def html_table(grid: Grid) -> str:
             strong = f"<strong>{mean}</strong>" if cell.is_best else mean
             shown.append(f"<td>{strong} <small>{escape(interval)}</small></td>")
         rows.append(f"<tr><td>{escape(method)}</td>{''.join(shown)}</tr>")
-    return (
-        f"<h2>{escape(grid.title)}</h2><table><tr><th>method</th>{head}</tr>{''.join(rows)}</table>"
-    )
+    notes = f"<p><small>{escape('; '.join(grid.notes))}</small></p>" if grid.notes else ""
+    table = f"<table><tr><th>method</th>{head}</tr>{''.join(rows)}</table>"
+    return f"<h2>{escape(grid.title)}</h2>{table}{notes}"
 
 
 def drawn(found: "Figure", caption: str) -> str:

@@ -32,12 +32,12 @@ class Cell:
     summary: Summary
     is_best: bool
 
-    def text(self, *, has_interval: bool = True) -> str:
+    def text(self) -> str:
         """The mean with its interval, for people."""
         if math.isnan(self.summary.mean):
             return "–"
         mean = short(self.summary.mean)
-        if not has_interval or math.isnan(self.summary.low):
+        if math.isnan(self.summary.low):
             return mean
         return f"{mean} [{short(self.summary.low)}, {short(self.summary.high)}]"
 
@@ -58,6 +58,19 @@ class Grid:
     title: str
     metrics: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+
+    @property
+    def notes(self) -> list[str]:
+        """What was passed over, or had to be done, metric by metric."""
+        found = []
+        for metric, cells in zip(
+            self.metrics, zip(*(own for _, own in self.rows), strict=True), strict=True
+        ):
+            for name, meaning in (("passed_over", "passed over"), ("noted", "noted")):
+                most = max(getattr(cell.summary, name) for cell in cells)
+                if most:
+                    found.append(f"{metric}: up to {most} examples {meaning}")
+        return found
 
     def heading(self, metric: str) -> str:
         """A metric's name with the direction in which it is better."""
@@ -95,6 +108,7 @@ def terminal_table(grid: Grid) -> Table:
         found.add_column(grid.heading(metric), justify="right")
     for method, cells in grid.rows:
         found.add_row(method, *(f"[bold]{c.text()}[/]" if c.is_best else c.text() for c in cells))
+    found.caption = "; ".join(grid.notes) or None
     return found
 
 
@@ -109,6 +123,7 @@ def markdown(grid: Grid) -> str:
     for method, cells in grid.rows:
         shown = [f"**{c.text()}**" if c.is_best else c.text() for c in cells]
         lines.append(f"| {method} | {' | '.join(shown)} |")
+    lines += ["", *(f"- {note}" for note in grid.notes)] if grid.notes else []
     return "\n".join(lines) + "\n"
 
 
@@ -130,12 +145,7 @@ def latex(grid: Grid) -> str:
         "\\midrule",
     ]
     for method, cells in grid.rows:
-        shown = [cell.text(has_interval=False).replace("–", "--") for cell in cells]
-        bold = [
-            f"\\textbf{{{text}}}" if cell.is_best else text
-            for text, cell in zip(shown, cells, strict=True)
-        ]
-        lines.append(f"{escaped(method)} & {' & '.join(bold)} \\\\")
+        lines.append(f"{escaped(method)} & {' & '.join(map(latex_cell, cells))} \\\\")
     lines += [
         "\\bottomrule",
         "\\end{tabular}",
@@ -143,6 +153,13 @@ def latex(grid: Grid) -> str:
         "\\end{table}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def latex_cell(cell: Cell) -> str:
+    """A mean, bold if it is the best, and its interval in small print."""
+    mean, _, interval = cell.text().replace("–", "--").partition(" ")
+    strong = f"\\textbf{{{mean}}}" if cell.is_best else mean
+    return f"{strong} {{\\scriptsize {interval}}}" if interval else strong
 
 
 def comma_separated(results: Results) -> str:

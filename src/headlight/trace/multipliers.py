@@ -120,15 +120,23 @@ def matrix_product(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Ten
 
 
 def softmax(_op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
-    """Exponential, sum, inverse and product: e / Σe, scaled by the same maximum on both sides."""
+    """p = exp(l), l = x − LSE(x): the rescale rule for exp, and for LSE = ln Σ e with e = exp(x).
+
+    Every quotient is bounded however far x and x' lie apart: Δp/Δl by 1, ΔLSE/ΔΣe · Δe/Δx because e is scaled by
+    the largest of both sides.
+    """
     x, x0 = halves(inputs[0])
+    dtype = inputs[0].dtype
+    log, log0 = x.log_softmax(-1), x0.log_softmax(-1)
+    p, p0 = log.exp(), log0.exp()
     top = torch.maximum(x, x0).amax(-1, keepdim=True)
     e, e0 = (x - top).exp(), (x0 - top).exp()
     total, total0 = e.sum(-1, keepdim=True), e0.sum(-1, keepdim=True)
-    own = halves(m)[0]
-    inverse = (own * (e + e0) / 2).sum(-1, keepdim=True) * (-1 / (total * total0))
-    of_e = own * (1 / total + 1 / total0) / 2 + inverse
-    return (whole(of_e * quotient(e - e0, x - x0, (e + e0) / 2, inputs[0].dtype), inputs[0]),)
+    grown = x.logsumexp(-1, keepdim=True) - x0.logsumexp(-1, keepdim=True)
+    of_total = quotient(grown, total - total0, 2 / (total + total0), dtype)
+    weights = of_total * quotient(e - e0, x - x0, (e + e0) / 2, dtype)
+    own = halves(m)[0] * quotient(p - p0, log - log0, (p + p0) / 2, dtype)
+    return (whole(own - weights * own.sum(-1, keepdim=True), inputs[0]),)
 
 
 def normalise(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
