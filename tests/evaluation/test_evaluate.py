@@ -3,11 +3,13 @@
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import headlight
 from headlight import Example, InvalidInput, InvalidOption, Model, UnknownName, open_run
@@ -15,6 +17,8 @@ from headlight.evaluation import evaluate as module
 from headlight.evaluation.folder import open_folder
 from headlight.evaluation.local import run_local
 from headlight.metrics import METRICS
+from headlight.shapes import Scores
+from headlight.trace.trace import Trace
 
 METHODS = ["random", "attcat", "rollout"]
 USUAL: dict[str, Any] = {"shard": 4, "sanity": 3, "threads": 1}
@@ -147,6 +151,25 @@ def test_a_row_that_fails_is_reported_and_the_run_goes_on(
     assert list(found.failures) == [3]
     assert "empty or only spaces" in found.failures[3]
     assert found.summary("aopc", "attcat").count == 5
+
+
+def test_a_method_that_fails_on_a_row_takes_nothing_else_with_it(
+    classifier: Model, examples: list[Example], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attcat = headlight.METHODS["attcat"]
+    longest = max(len(e.text.split()) for e in examples)
+
+    def broken(trace: Trace) -> Scores:
+        scores = attcat.function(trace)
+        return torch.where(trace.inputs.lengths[:, None] >= longest + 2, torch.nan, scores)
+
+    monkeypatch.setitem(headlight.METHODS.entries, "attcat", replace(attcat, function=broken))
+    found = headlight.evaluate(classifier, examples, ["attcat", "gae"], ["aopc"], **USUAL)
+    bad = [n for n, e in enumerate(examples) if len(e.text.split()) == longest]
+    assert set(found.failures) >= set(bad)
+    assert all("'attcat' gives NaN" in reason for reason in found.failures.values())
+    assert found.summary("aopc", "attcat").count == len(examples) - len(found.failures)
+    assert found.summary("aopc", "gae").count == len(examples)
 
 
 def test_answers_are_found_by_readers(reader: Model) -> None:

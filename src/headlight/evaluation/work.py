@@ -219,28 +219,33 @@ def attributed(
     role: str,
     fail: Callable[[int, str], None],
 ) -> list[Record]:
-    """Records of the scores of all methods; where a pass fails, its examples are explained one by one."""
+    """Records of the scores of all methods.
+
+    Where a pass fails, each half of its examples is tried, then each method alone; what still fails is told.
+    """
     if not verdicts:
         return []
-
-    def explained(some: Sequence[Verdict]) -> list[Record]:
-        answers = run(model, [v.row for v in some], [v.target for v in some], plan)
-        return [
-            record_of(each, method, role, found.scores, found.target)
-            for each, answer in zip(some, answers, strict=True)
-            for method, found in zip(methods, answer.values(), strict=True)
-        ]
-
     try:
-        return explained(verdicts)
-    except HeadlightError:
-        found = []
-        for each in verdicts:
-            try:
-                found += explained([each])
-            except HeadlightError as error:
-                fail(each.number, str(error))
-        return found
+        answers = run(model, [v.row for v in verdicts], [v.target for v in verdicts], plan)
+    except HeadlightError as error:
+        if len(verdicts) > 1:
+            middle = len(verdicts) // 2
+            first = attributed(model, plan, methods, verdicts[:middle], role, fail)
+            return first + attributed(model, plan, methods, verdicts[middle:], role, fail)
+        if len(methods) > 1:
+            alone = [replace(plan, entries=(entry,)) for entry in plan.entries]
+            return [
+                record
+                for own, method in zip(alone, methods, strict=True)
+                for record in attributed(model, own, [method], verdicts, role, fail)
+            ]
+        fail(verdicts[0].number, str(error))
+        return []
+    return [
+        record_of(each, method, role, found.scores, found.target)
+        for each, answer in zip(verdicts, answers, strict=True)
+        for method, found in zip(methods, answer.values(), strict=True)
+    ]
 
 
 def record_of(each: Verdict, method: str, role: str, scores: Any, explained: Any) -> Record:

@@ -120,10 +120,10 @@ def matrix_product(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Ten
 
 
 def softmax(_op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
-    """p = exp(l), l = x − LSE(x): the rescale rule for exp, and for LSE = ln Σ e with e = exp(x).
+    """Of p = exp(l), l = x − LSE(x): the rescale rule for exp, and for LSE = ln Σ e with e = exp(x).
 
-    Every quotient is bounded however far x and x' lie apart: Δp/Δl by 1, ΔLSE/ΔΣe · Δe/Δx because e is scaled by
-    the largest of both sides.
+    Every quotient is bounded however far x and x' lie apart: Δp/Δl by 1, ΔLSE/ΔΣe · Δe/Δx because e is scaled
+    by the largest of both sides.
     """
     x, x0 = halves(inputs[0])
     dtype = inputs[0].dtype
