@@ -1,74 +1,68 @@
-"""Find the layer at which decoded saliency works best for the embedded models that label single texts.
+"""Find the layer at which decoded saliency works best for the embedded models that have no head of their own.
 
     python training/layers.py --data FOLDER [NAME …]
 
-For texts that were trained on, the quarter of the tokens that a layer scores highest is taken away (replaced by
-the mask token); the better the layer, the more of the probability of the decision goes with them. The figures
-go into `best_layer` of src/headlight/models/catalogue.py.
+For inputs that were trained on, the quarter of the tokens that a layer scores highest is masked; the better the
+layer, the more of the probability of the decision goes with them. The figures go into `best_layer` of
+src/headlight/models/catalogue.py.
 """
 
 import argparse
 from pathlib import Path
 
-import numpy as np
 import torch
-from masks import corpus
+from recipes import RECIPES
 
 import headlight
-from headlight import Attribution, Batch, Model
+from data import SOURCES, read_questions
+from headlight import Example
+from headlight.batch import Text, as_tuple
 from headlight.models.catalogue import CATALOGUE
 from headlight.models.model import Task
 
-TEXTS = 200
-SHARE = 0.25
+INPUTS = 200
+LONGEST = 80
+"""Words."""
+QUARTER = {"aopc": {"levels": (0.25,), "change": "mask"}}
 
 
-def without_best(model: Model, answer: Attribution, ids: list[int]) -> list[int]:
-    """The ids with the quarter of the ordinary tokens masked that has the highest scores."""
-    places = np.flatnonzero(~np.array(answer.is_special))
-    count = max(1, round(SHARE * len(places)))
-    best = places[np.argsort(-answer.scores[places], kind="stable")[:count]]
-    return [model.tokenizer.mask_token_id if n in best else token for n, token in enumerate(ids)]
-
-
-def falls(model: Model, texts: list[str]) -> list[float]:
-    """The mean fall of the probability of the decision, by layer."""
-    rows = headlight.explain_layers(model, texts)
-    found = []
-    for layer in range(len(rows[0])):
-        answers = [row[layer] for row in rows]
-        ids = [
-            model.tokenizer(text, truncation=True, max_length=128)["input_ids"] for text in texts
-        ]
-        changed = [without_best(model, a, row) for a, row in zip(answers, ids, strict=True)]
-        labels = [a.target.label for a in answers]
-        after = headlight.explain(model, Batch.from_ids(changed), "random", labels)
-        pairs = zip(answers, after, strict=True)
-        found.append(
-            float(np.mean([a.target.probability - b.target.probability for a, b in pairs]))
-        )
-    return found
+def inputs(name: str, data: Path) -> list[Example]:
+    """Texts, pairs or questions of the recipe's first source, spread over it."""
+    recipe = RECIPES[CATALOGUE[name].trained_as]
+    source, split = recipe.train[0]
+    if recipe.task == "answer":
+        texts: list[Text] = [(q.question, q.context) for q in read_questions(source, split, data)]
+    else:
+        rows = SOURCES[source].read(split, data)
+        texts = [(row.text, row.pair) if row.pair else row.text for row in rows]
+    kept = [text for text in texts if 8 <= len(" ".join(as_tuple(text)).split()) <= LONGEST]
+    return [Example(text) for text in kept[:: max(1, len(kept) // INPUTS)][:INPUTS]]
 
 
 def main() -> None:
     """Measure and print."""
-    labelled = [
-        entry.name
-        for entry in CATALOGUE.values()
-        if entry.task is Task.SEQUENCE and "pairs" not in entry.decides
-    ]
+    tasks = (Task.SEQUENCE, Task.TOKEN, Task.QUESTION)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=labelled)
+    parser.add_argument(
+        "names", nargs="*", default=[e.name for e in CATALOGUE.values() if e.task in tasks]
+    )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
     for name in options.names:
-        _, texts = corpus(name, options.data)
-        kept = [text for text in texts if len(text.split()) <= 60][:TEXTS]
-        found = falls(headlight.load(name), kept)
-        shown = " ".join(f"{fall:.3f}" for fall in found)
-        print(f"{name}: falls {shown}; best layer {int(np.argmax(found))}", flush=True)
+        model = headlight.load(name)
+        layers = [f"decoded_grad_cam:layer={n}" for n in range(len(model.blocks) + 1)]
+        found = headlight.evaluate(
+            model,
+            inputs(name, options.data),
+            layers,
+            ["aopc"],
+            metric_settings=QUARTER,
+            threads=options.threads,
+        )
+        falls = [found.summary("aopc", layer).mean for layer in layers]
+        shown = " ".join(f"{fall:.3f}" for fall in falls)
+        print(f"{name}: falls {shown}; best layer {falls.index(max(falls))}", flush=True)
 
 
 if __name__ == "__main__":

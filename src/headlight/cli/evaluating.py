@@ -147,12 +147,11 @@ def evaluate(
 def listed(given: str, kind: str, data: str, model: str) -> list[str]:
     """Names with commas; 'all' those that fit; nothing the usual ones. An option's comma stays with it."""
     from headlight.evaluation import evaluate as run
-    from headlight.methods import METHODS
 
     if not given:
         return list(run.DEFAULT_METHODS if kind == "methods" else run.DEFAULT_METRICS)
     if given == "all":
-        return list(METHODS) if kind == "methods" else run.fitting_metrics(model, data)
+        return run.fitting_methods(model) if kind == "methods" else run.fitting_metrics(model, data)
     found: list[str] = []
     for part in given.split(","):
         is_option = "=" in part and ":" not in part

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from headlight.data import read_examples
 from headlight.data.example import Example
-from headlight.errors import InvalidInput, InvalidOption
+from headlight.errors import HeadlightError, InvalidInput, InvalidOption
 from headlight.evaluation.cluster import run_cluster
 from headlight.evaluation.estimate import Cost, estimate
 from headlight.evaluation.folder import Folder, data_hash, prepare_folder
@@ -22,6 +22,7 @@ from headlight.evaluation.settings import Job, Settings, metric_options, plan
 from headlight.evaluation.work import gold_of
 from headlight.explanation import planned
 from headlight.loading import load
+from headlight.methods import METHODS
 from headlight.metrics import METRICS
 from headlight.metrics.case import NEEDS, metric_of
 from headlight.models.fingerprint import fingerprint
@@ -29,8 +30,9 @@ from headlight.models.model import Model, Task
 from headlight.passes import installed_versions
 
 DEFAULT_METHODS = (
-    "random", "raw_attention", "rollout", "input_x_gradient", "gae", "attcat", "alti", "mask_lrp"
+    "random", "raw_attention", "rollout", "input_x_gradient", "gae", "transformer_attribution", "attcat", "alti"
 )  # fmt: skip
+"""Quick ones that every known family has, with nothing to be learned or given."""
 DEFAULT_METRICS = ("aopc", "log_odds", "comprehensiveness", "sufficiency")
 
 
@@ -141,6 +143,19 @@ def prepared(
     )
     check(own, settings, examples, methods, metrics)
     return settings, examples
+
+
+def fitting_methods(model: str) -> list[str]:
+    """All methods that can be used on a model as it is: some need a head mask, or a head that decodes."""
+    loaded = load(model)
+    found = []
+    for name in METHODS:
+        try:
+            planned(loaded, name, "paper", {}, 1, False)
+        except HeadlightError:
+            continue
+        found.append(name)
+    return found
 
 
 def fitting_metrics(model: str, data: str) -> list[str]:

@@ -199,7 +199,7 @@ class Results:
         drawn = []
         for _ in range(CORPUS_RESAMPLES):
             weights = generator.exponential(size=len(examples)).tolist()
-            (found,) = function(examples, **options, weights=weights).values()
+            (found,) = function(examples, weights, **options).values()
             drawn.append(found.value)
         error = float(np.nanstd(drawn))
         return Summary(

@@ -99,10 +99,10 @@ def overlap(words: Mapping[str, Sequence[tuple[str, float]]], size: int) -> floa
 )
 def token_overlap(
     examples: Sequence[TypeScores],
+    weights: Sequence[float] | None = None,
     *,
     sizes: Sequence[int] = SIZES,
     documents: str | tuple[Mapping[str, int], int] | None = None,
-    weights: Sequence[float] | None = None,
 ) -> Measures:
     """How many of the highest words classes have in common: the fewer, the more a method tells them apart.
 

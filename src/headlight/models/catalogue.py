@@ -84,6 +84,7 @@ SENTIMENT = Embedded(
     shown="SST-2 dev",
     right=787,
     rows=872,
+    also="779 and 784 of 872 with two other seeds (sentiment-1, sentiment-2)",
     best_layer=3,
     limits="Trained on film reviews only; right for 572 of 600 sentences of Yelp reviews and for 419 "
     "of 600 of Amazon reviews.",
@@ -98,6 +99,7 @@ def other_seed(name: str, right: int) -> Embedded:
         decides=f"as sentiment, trained with seed {name[-1]}",
         recipe="sentiment",
         right=right,
+        also="",
         limits="As those of sentiment; kept to see how explanations change with the seed.",
     )
 

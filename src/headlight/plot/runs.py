@@ -123,11 +123,11 @@ def option_curve(results: Results, metric: str, option: str) -> "Figure":
     found: dict[str, list[tuple[float, Any]]] = {}
     for specification in results.methods:
         name, options = parse_specification(specification)
-        if option in options:
+        if isinstance(options.get(option), int | float):
             place = (float(options[option]), results.summary(metric, specification))
             found.setdefault(name, []).append(place)
     if not found:
-        raise InvalidInput(f"no method of this run was given the option '{option}'.")
+        raise InvalidInput(f"no method of this run was given a number for the option '{option}'.")
     drawn, axes = figure(5.5, 3.4)
     for (name, places), style in zip(found.items(), styles(), strict=False):
         places.sort(key=lambda each: each[0])

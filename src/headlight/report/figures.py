@@ -29,7 +29,7 @@ def figures(results: Results) -> "Iterator[tuple[str, str, Figure]]":
             )
         if name in BOXED:
             yield f"boxes-{metric}", f"{metric}: spread over examples", boxes(results, metric)
-    for option in sorted({o for m in results.methods for o in parse_specification(m)[1]}):
+    for option in swept_options(results):
         for metric in results.metrics:
             if metric.split("@")[0] in ("aopc", "log_odds"):
                 caption = f"{metric} against the option {option}"
@@ -41,6 +41,16 @@ def figures(results: Results) -> "Iterator[tuple[str, str, Figure]]":
         for method in known[:WORDED]:
             caption = f"{method}: words that speak for each class"
             yield f"words-{method}", caption, class_words(results, method)
+
+
+def swept_options(results: Results) -> list[str]:
+    """Options of which a run has several numbers."""
+    found: dict[str, set[float]] = {}
+    for method in results.methods:
+        for option, value in parse_specification(method)[1].items():
+            if isinstance(value, int | float):
+                found.setdefault(option, set()).add(value)
+    return sorted(option for option, values in found.items() if len(values) > 1)
 
 
 def write_figures(results: Results, folder: Path, kind: str = "svg") -> Iterator[Path]:
