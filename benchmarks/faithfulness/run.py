@@ -14,6 +14,7 @@ from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 
+from headlight import METRICS, open_run
 from headlight.evaluation.evaluate import evaluate, fitting_metrics
 from headlight.report import written
 from headlight.report.figures import write_figures
@@ -97,6 +98,45 @@ def run(name: str, runs: Path) -> None:
         list(write_figures(found, place))
 
 
+JUDGES = ("aopc", "log_odds", "comprehensiveness", "sufficiency", "hiding", "revealing", "rationale.auprc",
+          "precision_at_k")  # fmt: skip
+"""Metrics that say whether a method finds what decides."""
+
+
+def standing(name: str, runs: Path) -> list[str]:
+    """Where Mask-LRP stands in an experiment: rank, the best, and itself less transformer attribution."""
+    found = open_run(runs / name)
+    lines = []
+    for metric in (m for m in JUDGES if m in found.metrics):
+        better = METRICS[metric.split(".")[0]].better
+        means = {m: found.summary(metric, m).mean for m in found.methods}
+        order = sorted(means, key=lambda m: means[m], reverse=better == "higher")
+        gap = found.compare(metric, "mask_lrp", "transformer_attribution")
+        lines.append(
+            f"| {name} | {metric} | {order[0]} {means[order[0]]:.3f} | {means['mask_lrp']:.3f} | "
+            f"{order.index('mask_lrp') + 1} of {len(order)} | {order.index('random') + 1} | "
+            f"{gap.difference:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}], p {gap.p_value:.4f} |"
+        )
+    return lines
+
+
+def summarise(runs: Path) -> None:
+    """Write where Mask-LRP wins and where it does not, over all finished experiments."""
+    lines = [
+        "# Where Mask-LRP stands",
+        "",
+        "Written by `run.py`; the tables of each experiment are in its folder. The head masks are those that come",
+        "with the models. The last column is Mask-LRP less the same method without a mask, on the same examples.",
+        "",
+        "| experiment | metric | best | mask_lrp | its rank | rank of random | less transformer_attribution |",
+        "|---|---|---|---:|---:|---:|---|",
+    ]
+    for name, own in EXPERIMENTS.items():
+        if "mask_lrp" in own.methods and (runs / name / "manifest.json").exists():
+            lines += standing(name, runs)
+    (HOME / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -108,6 +148,7 @@ def main() -> None:
     with chdir(given.data):
         for name in given.only:
             run(name, runs)
+    summarise(runs)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ import torch
 import headlight
 from headlight.batch import encode
 from headlight.evaluation.evaluate import examples_of
+from headlight.evaluation.measuring import subject_of
 from headlight.evaluation.probing import TOKENS_AT_ONCE, ask, begun, collated, packed
-from headlight.evaluation.work import subject_of
 from headlight.metrics.case import Case
 from headlight.trace.network import logits_of
 

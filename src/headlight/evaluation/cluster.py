@@ -11,8 +11,8 @@ from headlight.errors import HeadlightError, InvalidInput, missing_extra
 from headlight.evaluation.folder import Folder
 from headlight.evaluation.local import attributions_of, is_ready
 from headlight.evaluation.settings import Job, Settings
-from headlight.evaluation.tables import table, to_bytes
-from headlight.evaluation.work import Record, work
+from headlight.evaluation.tables import Record, table, to_bytes
+from headlight.evaluation.work import work
 from headlight.loading import load
 from headlight.models.model import Model
 

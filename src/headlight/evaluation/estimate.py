@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from headlight.data.example import Example
+from headlight.evaluation.attributing import explain_shard
+from headlight.evaluation.measuring import cases_of, measure_shard
 from headlight.evaluation.probing import begun
 from headlight.evaluation.settings import Job, Settings, roles_of
 from headlight.evaluation.tables import table
-from headlight.evaluation.work import cases_of, explain_shard, measure_shard
 from headlight.metrics.case import metric_of
 from headlight.models.model import Model
 

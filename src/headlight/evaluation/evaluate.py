@@ -19,7 +19,7 @@ from headlight.evaluation.folder import Folder, data_hash, prepare_folder
 from headlight.evaluation.local import run_local, threads_as_found
 from headlight.evaluation.results import Results, results_of
 from headlight.evaluation.settings import Job, Settings, metric_options, plan
-from headlight.evaluation.work import gold_of
+from headlight.evaluation.verdicts import gold_of
 from headlight.explanation import planned
 from headlight.loading import load
 from headlight.methods import METHODS

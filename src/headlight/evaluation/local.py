@@ -8,8 +8,8 @@ import torch
 
 from headlight.evaluation.folder import Folder
 from headlight.evaluation.settings import Job
-from headlight.evaluation.tables import table, to_bytes
-from headlight.evaluation.work import Record, work
+from headlight.evaluation.tables import Record, table, to_bytes
+from headlight.evaluation.work import work
 from headlight.models.model import Model
 
 PAUSE = 0.2

@@ -1,6 +1,6 @@
 """Results as Arrow tables: attributions, measures and the examples themselves."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,7 @@ EXAMPLES = {
 }
 COLUMNS = {"explain": ATTRIBUTIONS, "measure": MEASURES, "time": MEASURES, "examples": EXAMPLES}
 
-Record = Mapping[str, Any]
+Record = dict[str, Any]
 
 
 def arrow() -> Any:
