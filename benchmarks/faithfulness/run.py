@@ -125,8 +125,8 @@ def summarise(runs: Path) -> None:
     lines = [
         "# Where Mask-LRP stands",
         "",
-        "Written by `run.py`; the tables of each experiment are in its folder. The head masks are those that come",
-        "with the models. The last column is Mask-LRP less the same method without a mask, on the same examples.",
+        "Written by `run.py`; the tables of each experiment are in its folder. The head masks are those that",
+        "come with the models. The last column is Mask-LRP less itself without a mask, on the same examples.",
         "",
         "| experiment | metric | best | mask_lrp | its rank | rank of random | less transformer_attribution |",
         "|---|---|---|---:|---:|---:|---|",
