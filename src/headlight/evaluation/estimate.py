@@ -1,11 +1,11 @@
 """What a run will cost, from a small piece of it that is really run and timed."""
 
-import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from headlight.batch import as_tuple
 from headlight.data.example import Example
 from headlight.evaluation.attributing import explain_shard
 from headlight.evaluation.measuring import cases_of, measure_shard
@@ -15,7 +15,7 @@ from headlight.evaluation.tables import table
 from headlight.metrics.case import metric_of
 from headlight.models.model import Model
 
-SAMPLED = 8
+SAMPLED = 32
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,11 @@ def estimate(
     methods: Sequence[str],
     metrics: Mapping[str, Mapping[str, Any]],
 ) -> Cost:
-    """The cost of a run, drawn from random examples of it; scores beside the usual ones count in full."""
-    drawn = random.Random(settings.seed).sample(range(len(examples)), min(SAMPLED, len(examples)))
+    """The cost of a run from examples of every length; randomised and timed scores are left out."""
+    sizes = [sum(map(len, as_tuple(example.text))) for example in examples]
+    by_length = sorted(range(len(examples)), key=lambda number: sizes[number])
+    step = max(1.0, len(examples) / SAMPLED)
+    drawn = [by_length[int((n + 0.5) * step)] for n in range(min(SAMPLED, len(examples)))]
     chosen = {number: examples[number] for number in sorted(drawn)}
     usual = {
         name: options
@@ -66,9 +69,9 @@ def estimate(
     measured = time.perf_counter() - start
     cases = [case for _, case in cases_of(job, model, chosen, records)]
     probes = [probe for *_, own in begun(cases, usual)[1] for probe in own]
-    share = len(examples) / len(chosen)
+    share = sum(sizes) / sum(sizes[number] for number in chosen)
     return Cost(
-        attributions=round(share * len(records)),
+        attributions=round(len(examples) / len(chosen) * len(records)),
         probes=round(share * len(probes)),
         unique=round(share * len(set(probes))),
         tokens=round(share * sum(map(len, set(probes)))),
