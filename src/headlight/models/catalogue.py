@@ -131,6 +131,7 @@ CATALOGUE = {
             shown="SNLI, 2,500 other pairs",
             right=2007,
             rows=2500,
+            best_layer=5,
             limits="Trained mostly on descriptions of photographs.",
         ),
         Embedded(
@@ -142,6 +143,7 @@ CATALOGUE = {
             shown="QQP, 2,500 other pairs",
             right=2116,
             rows=2500,
+            best_layer=5,
             limits="Trained on pairs of short English questions only.",
         ),
         Embedded(
@@ -152,6 +154,7 @@ CATALOGUE = {
             shown="SQuAD v1.1 dev, 948 questions on other articles",
             right=598,
             rows=948,
+            best_layer=3,
             measure="exact match",
             also="F1 0.735",
             limits="Always answers, also where the text has no answer; trained on Wikipedia only.",
@@ -168,6 +171,7 @@ CATALOGUE = {
             shown="1,999 other sentences of Linzen et al., the verb masked",
             right=1968,
             rows=1999,
+            best_layer=2,
             limits="Reads lower-cased sentences with one [MASK] where the verb stands; for other masks it "
             "guesses.",
             task=Task.TOKEN,
