@@ -271,3 +271,15 @@ def test_a_full_disk_loses_nothing(
     assert len(parts(tmp_path / "run")) == 1
     found = headlight.evaluate(classifier, examples, METHODS, FEW, out=tmp_path / "run", **USUAL)
     assert found.missing == 0
+
+
+def test_the_curve_of_all_examples_follows_the_options(
+    classifier: Model, examples: list[Example]
+) -> None:
+    sizes = {"token_overlap": {"sizes": [1, 2]}}
+    found = headlight.evaluate(
+        classifier, examples, ["attcat"], ["token_overlap"], metric_settings=sizes, **USUAL
+    )
+    levels, curve = found.curve("token_overlap", "attcat")
+    assert levels.tolist() == [1, 2]
+    assert np.mean(curve) == pytest.approx(found.summary("token_overlap", "attcat").mean)

@@ -1,4 +1,4 @@
-"""Commands that measure: `evaluate`, `report`, `metrics`, `data`."""
+"""Commands that measure: `evaluate`, `report`, `replicate`, `metrics`, `data`."""
 
 import sys
 from enum import StrEnum

@@ -122,7 +122,8 @@ class Results:
     def curve(self, metric: str, method: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The levels of a metric and the mean of its curve there, where it has one."""
         if metric in self.corpus:
-            (whole,) = metric_of(metric).function(self.type_scores.get(method, [])).values()
+            examples, options = self.type_scores.get(method, []), self.corpus[metric]
+            (whole,) = metric_of(metric).function(examples, **options).values()
             return np.array(whole.levels), np.array(whole.curve)
         own = self.columns.get((metric, method))
         known = [] if own is None else [
