@@ -25,8 +25,8 @@ test: install  ## set up and run the tests
 	$(BIN)/python -m pytest
 
 check: install  ## format, lint and types
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+	$(BIN)/ruff format --no-cache --check .
+	$(BIN)/ruff check --no-cache .
 	$(BIN)/mypy
 
 lint: install  ## repair what can be repaired

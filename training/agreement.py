@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from examples import Example
-
 from headlight.heads.parsers import read_conllu
 
 SINGULAR = {"is", "was", "has", "does"}

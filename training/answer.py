@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from data import Question, read_questions
-from recipes import Recipe
-from rows import Row, tensors
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import BertForQuestionAnswering, PreTrainedModel, PreTrainedTokenizerBase
 
+from data import Question, read_questions
 from headlight.models.quiet import quiet
+from recipes import Recipe
+from rows import Row, tensors
 
 STRIDE = 64
 LONGEST_ANSWER = 30

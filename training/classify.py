@@ -4,10 +4,6 @@ import json
 from pathlib import Path
 
 import torch
-from data import SOURCES, Example, without_repeats
-from recipes import Recipe
-from rows import Row, batches, tensors
-from scores import share
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import (
@@ -18,7 +14,11 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
+from data import SOURCES, Example, without_repeats
 from headlight.models.quiet import quiet
+from recipes import Recipe
+from rows import Row, batches, tensors
+from scores import share
 
 Targets = dict[str, list[float]]
 """The probabilities of a teacher, by text."""

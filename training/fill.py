@@ -4,15 +4,15 @@ import math
 from pathlib import Path
 
 import torch
-from data import read_paragraphs
-from recipes import Recipe
-from rows import Row, batches, tensors
-from scores import interval
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerBase
 
+from data import read_paragraphs
 from headlight.models.quiet import quiet
+from recipes import Recipe
+from rows import Row, batches, tensors
+from scores import interval
 
 CLS, SEP, MASK, FIRST_WORD = 101, 102, 103, 999
 HIDDEN = 0.15

@@ -11,7 +11,6 @@ import argparse
 from pathlib import Path
 
 import torch
-from recipes import RECIPES
 
 import headlight
 from data import SOURCES, read_questions
@@ -19,6 +18,7 @@ from headlight import Example
 from headlight.batch import Text, as_tuple
 from headlight.models.catalogue import CATALOGUE
 from headlight.models.model import Task
+from recipes import RECIPES
 
 INPUTS = 200
 LONGEST = 80

@@ -7,12 +7,12 @@ import argparse
 from pathlib import Path
 
 import torch
-from recipes import RECIPES
 
 import headlight
 from data import SOURCES, read_paragraphs, read_questions
 from headlight.heads.masks import MASKS
 from headlight.models.catalogue import CATALOGUE
+from recipes import RECIPES
 
 TEXTS = 2_000
 SHORTEST = 8

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import spacy
-from run import Log
 from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import load_config, load_model_from_config
 
 from headlight.heads.parsers import Parse, read_conllu
+from run import Log
 
 HERE = Path(__file__).parent
 MOST_SENTENCES = 6

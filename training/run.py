@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
-from recipes import Recipe
-from rows import Row, batches
 from torch import Tensor
 from transformers import PreTrainedModel
+
+from recipes import Recipe
+from rows import Row, batches
 
 SAVE_SECONDS = 180
 Loss = Callable[[PreTrainedModel, list[Row]], Tensor]

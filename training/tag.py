@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-import classify
 import torch
-from examples import Example
-from recipes import Recipe
-from rows import Row, batches, tensors
-from scores import share
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import BertForTokenClassification, PreTrainedModel, PreTrainedTokenizerBase
 
+import classify
+from examples import Example
 from headlight.models.quiet import quiet
+from recipes import Recipe
+from rows import Row, batches, tensors
+from scores import share
 
 
 def fresh(recipe: Recipe, folder: Path) -> PreTrainedModel:

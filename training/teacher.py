@@ -10,13 +10,14 @@ import json
 import random
 from pathlib import Path
 
-import classify
 import torch
+from transformers import AutoTokenizer
+
+import classify
 from data import read_unlabelled
 from recipes import RECIPES, TEACHERS
 from rows import tensors
 from run import Log, Run
-from transformers import AutoTokenizer
 
 SAID_AT_ONCE = 64
 

@@ -12,20 +12,20 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-import answer
-import classify
-import fill
-import tag
 import torch
-from compress import adapter_of
-from recipes import RECIPES, Recipe
-from run import Log, Run
 from safetensors.torch import save_file
 from torch import Tensor
 from transformers import AutoTokenizer
 
+import answer
+import classify
+import fill
+import tag
+from compress import adapter_of
 from headlight.models.adapter import merge_adapter
 from headlight.models.bases import MINILM, base_folder
+from recipes import RECIPES, Recipe
+from run import Log, Run
 
 TASKS = {"classify": classify, "answer": answer, "fill": fill, "tag": tag}
 
