@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
 from typing import Any, overload
 
 import torch
@@ -13,14 +13,16 @@ from headlight.decoders import chosen_decoder, chosen_layer
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.heads.masks import chosen_mask
 from headlight.methods import METHODS
+from headlight.methods.attention import products
 from headlight.models.model import Model, Task
 from headlight.passes import Plan, buckets, run
 from headlight.registry import Entry, parse_specification
+from headlight.shapes import Scores
 from headlight.target import Target, TargetLike
 from headlight.tokenmixing import TokenMixing
 from headlight.trace.baselines import chosen_baseline
 from headlight.trace.capture import NETWORK_LOCK, evaluating
-from headlight.trace.trace import trace
+from headlight.trace.trace import Trace, trace
 from headlight.windows import run_windows
 
 DEFAULT_METHOD = "attcat"
@@ -118,18 +120,16 @@ def explain_layers(
 ) -> Any:
     """Explanations at several layers from one pass: a list by layer for one input, else a list of those.
 
-    method: one that has the option `layer`. layers: all of them if not given, 0 the embedding output.
+    method: one that has the option `layer` (0 is the embedding output), one that is a sum over layers (each
+        layer's part of it), or one of token-to-token matrices (their product up to each layer, read).
+    layers: all of them if not given; 1 is the output of the first block.
     """
     plan = planned(model, method, "paper", options, batch_size, False)
     (entry,) = plan.entries
-    if "layer" not in entry.options:
-        known = ", ".join(name for name in METHODS if "layer" in METHODS[name].options)
-        raise InvalidOption(f"method '{entry.name}' has no layers to choose from. Use {known}.")
-    if layers is None:
-        layers = range(model.network.config.get_text_config().num_hidden_layers + 1)
+    layers = chosen_layers(model, entry, layers)
     others = {name: value for name, value in plan.options.items() if name != "layer"}
     entries = tuple(
-        replace(entry, name=f"{entry.name}@{layer}", function=partial(entry.function, layer=layer))
+        replace(entry, name=f"{entry.name}@{layer}", function=at_layer(entry, layer))
         for layer in layers
     )
     rows = [fitted(model, row) for row in rows_of(model, inputs)]
@@ -144,6 +144,47 @@ def explain_layers(
         for row in found
     ]
     return answers[0] if is_one(inputs) else answers
+
+
+def has_layers(entry: Entry) -> bool:
+    """Whether a method can be asked about one layer."""
+    return "layer" in entry.options or entry.layered is not None or entry.mixing is not None
+
+
+def chosen_layers(model: Model, entry: Entry, layers: Sequence[int] | None) -> Sequence[int]:
+    """The layers asked for, or all that a method has; refused where it has none of these."""
+    if not has_layers(entry):
+        known = ", ".join(name for name in METHODS if has_layers(METHODS[name]))
+        raise InvalidOption(f"method '{entry.name}' has no layers to choose from. Use {known}.")
+    count = model.network.config.get_text_config().num_hidden_layers
+    known_layers = range(0 if "layer" in entry.options else 1, count + 1)
+    for layer in layers or ():
+        if layer not in known_layers:
+            raise InvalidOption(
+                f"layer {layer} does not exist for '{entry.name}': there are {known_layers[0]} to {count}."
+            )
+    return known_layers if layers is None else layers
+
+
+def at_layer(entry: Entry, layer: int) -> Callable[..., Any]:
+    """A method at one layer; what it makes for all layers is made once."""
+    if "layer" in entry.options:
+        return partial(entry.function, layer=layer)
+
+    def every(captured: Trace, options: Mapping[str, Any]) -> list[Scores]:
+        if entry.layered is not None:
+            return list(entry.layered(captured, **options))
+        assert entry.mixing is not None
+        return [captured.read(product) for product in products(entry.mixing(captured, **options))]
+
+    @wraps(entry.function)
+    def of_layer(captured: Trace, **options: Any) -> Scores:
+        found: list[Scores] = captured.once(
+            ("layers", entry.name), lambda: every(captured, options)
+        )
+        return found[layer - 1]
+
+    return of_layer
 
 
 def is_one(inputs: Text | list[Text] | Batch) -> bool:

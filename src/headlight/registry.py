@@ -20,7 +20,8 @@ class Entry:
 
     `released` computes what the authors' published code computes, where that is not what the paper
     writes; its docstring says what differs. `mixing` gives a method's token-to-token matrix of every
-    layer, where the method is made of them. `better` says which values of a metric speak for a method.
+    layer, where the method is made of them; `layered` its scores of every layer, where it is their sum.
+    `better` says which values of a metric speak for a method.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Entry:
     aliases: tuple[str, ...] = ()
     released: Function | None = None
     mixing: Function | None = None
+    layered: Function | None = None
     better: Literal["higher", "lower", ""] = ""
 
     @property

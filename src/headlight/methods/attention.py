@@ -20,12 +20,17 @@ def with_residual(mixing: Mixing) -> Mixing:
     return total / total.sum(-1, keepdim=True)
 
 
-def accumulated(mixing: Sequence[Mixing]) -> Mixing:
-    """The product of the layers' matrices, later layers from the left."""
-    result = mixing[0]
+def products(mixing: Sequence[Mixing]) -> list[Mixing]:
+    """The products of the layers' matrices up to each layer, later layers from the left."""
+    found = [mixing[0]]
     for matrix in mixing[1:]:
-        result = matrix @ result
-    return result
+        found.append(matrix @ found[-1])
+    return found
+
+
+def accumulated(mixing: Sequence[Mixing]) -> Mixing:
+    """The product of the matrices of all layers."""
+    return products(mixing)[-1]
 
 
 def read_released(trace: Trace, mixing: Mixing) -> Scores:

@@ -33,10 +33,16 @@ def total(layers: Sequence[Scores]) -> Scores:
     return torch.stack(list(layers)).sum(0)
 
 
+def cat_layers(trace: Trace) -> list[Scores]:
+    """∇h^l · h^l of every block output."""
+    return products(trace)[1:]
+
+
 @METHODS.register(
     "cat",
     needs={"hidden", "hidden_gradient"},
     signed=True,
+    layered=cat_layers,
     aliases=("class_activation_tokens",),
     paper="Qiang et al. (2022), Eq. 10",
 )
@@ -45,7 +51,7 @@ def cat(trace: Trace) -> Scores:
 
     Σ_{l=1..L} ∇h^l · h^l. Positive scores speak for the target, negative against it.
     """
-    return total(products(trace)[1:])
+    return total(cat_layers(trace))
 
 
 @METHODS.released("cat")
@@ -54,10 +60,17 @@ def cat_released(trace: Trace) -> Scores:
     return total(products(trace)[:-1])
 
 
+def attcat_layers(trace: Trace) -> list[Scores]:
+    """E_h(α_l) (∇h^l · h^l) of every block output: the impact of a token in every layer."""
+    pairs = zip(trace.attention, cat_layers(trace), strict=True)
+    return [attended(trace, a) * product for a, product in pairs]
+
+
 @METHODS.register(
     "attcat",
     needs={"attention", "hidden", "hidden_gradient"},
     signed=True,
+    layered=attcat_layers,
     aliases=("att_cat", "attentive_class_activation_tokens"),
     paper="Qiang et al. (2022), Eq. 11-12",
 )
@@ -67,8 +80,7 @@ def attcat(trace: Trace) -> Scores:
     Σ_{l=1..L} E_h(α_l) (∇h^l · h^l), α_l(t) the mean over queries of A_l[:, t]. The sign is kept:
     positive scores speak for the target, negative against it.
     """
-    pairs = zip(trace.attention, products(trace)[1:], strict=True)
-    return total([attended(trace, a) * product for a, product in pairs])
+    return total(attcat_layers(trace))
 
 
 @METHODS.released("attcat")
