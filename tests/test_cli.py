@@ -98,9 +98,56 @@ def test_pairs_and_windows(folder: str) -> None:
     assert "windows" in json.loads(long)["notes"][0]
 
 
-def test_generate_shows_a_matrix(writer_folder: str) -> None:
-    out = run("explain", "the keys", "-m", writer_folder, "--generate", "2")
-    assert "strongest inputs" in out
+MAGIC = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<"}
+
+
+@pytest.mark.parametrize("kind", MAGIC)
+def test_explain_and_compare_draw_pictures(folder: str, kind: str, tmp_path: Path) -> None:
+    methods = ("-m", folder, "-a", "attcat", "-a", "rollout")
+    run("explain", TEXT, *methods, "-o", str(tmp_path / f"a.{kind}"))
+    run("compare", TEXT, *methods, "-o", str(tmp_path / "b"), "--format", kind)
+    run("explain", TEXT, "-m", folder, "--layers", "--words", "-o", str(tmp_path / f"c.{kind}"))
+    for name in (f"a.{kind}", "b", f"c.{kind}"):
+        assert (tmp_path / name).read_bytes().startswith(MAGIC[kind]), name
+
+
+def test_svg_is_text(folder: str) -> None:
+    assert run("explain", TEXT, "-m", folder, "-f", "svg").startswith("<svg")
+    compared = run("compare", TEXT, "-m", folder, "-a", "attcat", "-a", "rollout", "-f", "svg")
+    assert "attcat − rollout" in compared
+    assert ">more</text>" in compared
+
+
+def test_comparisons_are_written_in_every_format(folder: str, tmp_path: Path) -> None:
+    arguments = ("compare", TEXT, "-m", folder, "-a", "attcat", "-a", "rollout")
+    assert "grid-column-start" in run(*arguments, "-f", "html")
+    lines = run(*arguments, "-f", "json").splitlines()
+    assert [json.loads(line)["method"] for line in lines] == [
+        "attcat",
+        "rollout",
+        "attcat − rollout",
+    ]
+    run(*arguments, "-o", str(tmp_path / "a.tex"))
+    assert "attcat − rollout" in (tmp_path / "a.tex").read_text(encoding="utf-8")
+
+
+def test_layers_are_printed_one_below_another(folder: str) -> None:
+    out = run("explain", TEXT, "-m", folder, "--layers")
+    assert [out.count(f"attcat, layer {number} · ") for number in range(5)] == [0, 1, 1, 1, 0]
+    read = run("explain", TEXT, "-m", folder, "-a", "rollout", "--layers", "-f", "json")
+    found = [json.loads(line) for line in read.splitlines()]
+    assert [(each["method"], each["options"]["layer"]) for each in found] == [
+        ("rollout", layer) for layer in (1, 2, 3)
+    ]
+
+
+def test_generate_shows_a_matrix(writer_folder: str, tmp_path: Path) -> None:
+    arguments = ("explain", "the keys", "-m", writer_folder, "--generate", "2")
+    assert "strongest inputs" in run(*arguments)
+    for kind, magic in {**MAGIC, "html": b"<!doctype html>"}.items():
+        run(*arguments, "-o", str(tmp_path / f"a.{kind}"))
+        assert (tmp_path / f"a.{kind}").read_bytes().startswith(magic)
+    assert "<table" in (tmp_path / "a.html").read_text(encoding="utf-8")
 
 
 def test_compare_shows_methods_and_differences(folder: str) -> None:
@@ -134,13 +181,37 @@ def test_version() -> None:
         (["explain", "x", "-m", "/nowhere"], "no model could be loaded"),
         (["explain", "x", "-m", "{folder}", "-o", "/nowhere/x.html"], "cannot be written"),
         (["explain", "x", "-m", "{folder}", "--generate", "3"], "only a causal language model"),
+        (["explain", "x", "-m", "{folder}", "-f", "png"], "needs a file: add --output picture.png"),
+        (["compare", "x", "-m", "{folder}", "-f", "pdf"], "needs a file: add --output picture.pdf"),
+        (
+            ["explain", "x", "-m", "{folder}", "-a", "random", "--layers"],
+            "has no layers to choose from",
+        ),
+        (
+            ["explain", "x", "-m", "{folder}", "-a", "gae", "-a", "cat", "--layers"],
+            "--layers explains one text with one method, not 1 with 2",
+        ),
+        (
+            ["explain", "x", "-m", "{folder}", "--layers", "--variant", "released"],
+            "Leave --variant out",
+        ),
+        (["explain", "x", "-p", "y", "-m", "{folder}", "--generate", "1"], "one text, not a pair"),
+        (
+            ["explain", "x", "-m", "{writer}", "--generate", "1", "-f", "json"],
+            "written as html, png, svg or pdf",
+        ),
+        (["explain", "x", "-m", "{folder}", "-o", "/nowhere/x.png"], "cannot be written"),
         (["methods", "nothing"], "no method named 'nothing'"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_exit_code_1(
-    arguments: list[str], message: str, folder: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    message: str,
+    folder: str,
+    writer_folder: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    filled = [a.format(folder=folder) for a in arguments]
+    filled = [a.format(folder=folder, writer=writer_folder) for a in arguments]
     with pytest.raises(SystemExit) as stopped:
         main(lambda: app(filled, standalone_mode=False))
     assert stopped.value.code == 1

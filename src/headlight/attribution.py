@@ -275,7 +275,8 @@ class Generation:
         return (*self.prompt, *self.output[:-1])
 
     def _repr_html_(self) -> str:
-        return str(import_module("headlight.renderers.html").fragment(list(self.attributions)))
+        matrix = import_module("headlight.renderers.matrix")
+        return str(matrix.table(matrix.generation_cells(self)))
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
         yield import_module("headlight.renderers.terminal").matrix_table(self)

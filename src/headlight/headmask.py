@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -12,6 +13,9 @@ import torch
 from headlight.errors import InvalidInput, InvalidOption, unknown_name
 from headlight.shapes import Heads
 from headlight.storage import read_tensors, write_tensors
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
 
 KIND = "head mask"
 
@@ -68,6 +72,12 @@ class HeadMask:
 
     def __str__(self) -> str:
         return f"{'+'.join(self.parts)}: {self.count} of {self.heads.numel()} heads"
+
+    def _repr_html_(self) -> str:
+        return str(import_module("headlight.renderers.heads").table(self))
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+        yield import_module("headlight.renderers.heads").HeadMap(self)
 
     def part(self, name: str) -> Self:
         """The mask of one part."""

@@ -84,5 +84,9 @@ class TokenMixing:
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise InvalidInput(f"no token mixing can be read from '{path}': {error}.") from error
 
+    def _repr_html_(self) -> str:
+        matrix = import_module("headlight.renderers.matrix")
+        return str(matrix.table(matrix.mixing_cells(self)))
+
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
         yield import_module("headlight.renderers.matrix").MatrixMap(self)

@@ -283,3 +283,17 @@ def test_the_curve_of_all_examples_follows_the_options(
     levels, curve = found.curve("token_overlap", "attcat")
     assert levels.tolist() == [1, 2]
     assert np.mean(curve) == pytest.approx(found.summary("token_overlap", "attcat").mean)
+
+
+def test_words_of_classes_are_weighed_by_the_documents_of_the_run(
+    finished: Path, tmp_path: Path
+) -> None:
+    found = open_run(finished)
+    (_, (common, weight), *_), *_ = found.words("attcat").values()
+    counts = tmp_path / "counts.tsv"
+    counts.write_text(f"# documents\t1000\n{common}\t1000\n", encoding="utf-8")
+    weighed = replace(found, corpus={"token_overlap": {"documents": str(counts)}})
+    again = dict(next(iter(weighed.words("attcat", 10_000).values())))
+    seen = sum(common in each.tokens for each in found.type_scores["attcat"])
+    total = len(found.type_scores["attcat"])
+    assert again[common] == pytest.approx(weight / (math.log((1 + total) / (1 + seen)) + 1))

@@ -16,6 +16,7 @@ from headlight.heads.statistics import HeadStatistics
 from headlight.heads.studies import SampleSize
 from headlight.plot import canvas
 from headlight.plot import heads as draw
+from headlight.renderers.colours import DARK, HEAD_KINDS, LIGHT, Paper, contrast
 
 PARSES = list(made_up_corpus(16))
 
@@ -55,7 +56,7 @@ def test_cells_have_the_colour_of_their_kind(mask: HeadMask, tmp_path: Path) -> 
         canvas.import_module("matplotlib.image").imread(tmp_path / "map.png")[..., :3]
     )
     for kind, count in (("syntactic", 1), ("positional", 1), ("both", 1)):
-        shade = torch.tensor(canvas.colour(draw.KINDS[kind]))
+        shade = torch.tensor(canvas.colour(HEAD_KINDS[kind]))
         share = ((pixels - shade).abs().amax(-1) < 0.01).float().mean()
         assert share > 0.02 * count, kind
 
@@ -74,6 +75,38 @@ def test_distributions_thresholds_overlaps_and_sizes_are_drawn(
     assert "texts" in words(draw.sample_sizes([SampleSize(5, (1,), (1.0,), ())]), tmp_path)
     with pytest.raises(InvalidInput, match="none of the relations iobj"):
         draw.relative_positions(counts, relations=["iobj"])
+
+
+def readable_on(paper: Paper, figure: object) -> bool:
+    """Whether all that stands beside the cells of a figure can be read on its paper."""
+    colors = canvas.import_module("matplotlib.colors")
+    kind = canvas.import_module("matplotlib.text").Text
+    on_cells = {text for axes in figure.axes for text in axes.texts}  # type: ignore[attr-defined]
+    shown = [t for t in figure.findobj(kind) if t.get_text() and t not in on_cells]  # type: ignore[attr-defined]
+    inks = [tuple(round(255 * c) for c in colors.to_rgb(text.get_color())) for text in shown]
+    return all(contrast(ink, paper.paper) >= 4.5 for ink in inks)  # type: ignore[arg-type]
+
+
+def test_all_figures_about_heads_follow_dark_paper(
+    counts: HeadStatistics, mask: HeadMask, tmp_path: Path
+) -> None:
+    pairs = mask_agreement({"one": mask, "two": mask.part("syntactic")})
+    sizes = [SampleSize(5, (1,), (1.0,), ())]
+    for make, given in (
+        (draw.head_map, mask),
+        (draw.relative_positions, counts),
+        (draw.thresholds, threshold_sweep(counts, syntactic=(0.1,), positional=(0.8,))),
+        (draw.agreement, pairs),
+        (draw.sample_sizes, sizes),
+    ):
+        with canvas.dark_paper():
+            dark = make(given)
+        light = make(given)
+        for figure, paper in ((dark, DARK), (light, LIGHT)):
+            canvas.save(figure, tmp_path / "a.png")
+            corner = canvas.import_module("matplotlib.image").imread(tmp_path / "a.png")[0, 0, :3]
+            assert corner == pytest.approx(canvas.colour(paper.paper), abs=0.01)
+            assert readable_on(paper, figure), make
 
 
 @pytest.mark.parametrize("kind", canvas.FORMATS)

@@ -17,8 +17,9 @@ import headlight
 from headlight import RENDERERS, Attribution, Model, UnknownName
 from headlight.renderers import html
 from headlight.renderers.colours import PALETTES, opacity, palette
+from headlight.renderers.comparison import differences
 from headlight.renderers.pieces import headline, pieces
-from headlight.renderers.terminal import HeatMap, comparison, differences, matrix_table
+from headlight.renderers.terminal import HeatMap, comparison, difference_maps, matrix_table
 from tests.test_attribution import made
 
 
@@ -87,7 +88,7 @@ def test_show_prints_the_heat_map(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_colour_terminal_colours_the_text() -> None:
     text = printed(HeatMap(made()), force_terminal=True, color_system="truecolor")
-    assert "\x1b[4;38;2;255;255;255;48;2;213;94;0mbeliev\x1b[0m" in text
+    assert "\x1b[4;38;2;255;255;255;48;2;160;74;7mbeliev\x1b[0m" in text
     assert (
         re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines()[1] == "[CLS] film, unbelievable film [SEP]"
     )
@@ -106,17 +107,19 @@ def test_html_exactly() -> None:
     )
     assert html.fragment([answer]) == (
         '<div class="headlight" style="line-height:1.9">\n'
+        '<div style="min-width:0">'
         '<p style="margin:.8em 0 .2em;font-size:.85em"><strong>attcat · positive (logit 1.5, '
         "probability 0.8) · toy</strong> &nbsp; "
         '<span style="background:rgba(0,114,178,0.72);border-radius:.2em;padding:0 .4em">for</span> '
         '<span style="background:rgba(213,94,0,0.72);border-radius:.2em;text-decoration:underline '
         'dotted;padding:0 .4em">against</span></p>\n'
-        '<p dir="auto" style="margin:0;white-space:pre-wrap;overflow-wrap:anywhere">'
+        '<p dir="auto" style="margin:0;white-space:pre-wrap;overflow-wrap:anywhere;'
+        'unicode-bidi:plaintext;text-align:start">'
         '<span title="&lt;b&gt;: +0.5" style="background:rgba(0,114,178,0.72);border-radius:.2em">'
         "&lt;b&gt;</span> "
         '<span title="&amp;: -0.25" style="background:rgba(213,94,0,0.36);border-radius:.2em;'
         'text-decoration:underline dotted">&amp;</span></p>\n'
-        '<p style="margin:.2em 0;font-size:.85em"><em>note: cut &lt;here&gt;</em></p>\n</div>'
+        '<p style="margin:.2em 0;font-size:.85em"><em>note: cut &lt;here&gt;</em></p></div>\n</div>'
     )
     assert answer._repr_html_() == html.fragment([answer])
 
@@ -189,7 +192,9 @@ def test_json_lines_can_be_read_back() -> None:
 
 def test_differences_are_of_shares_without_specials() -> None:
     other = made([5.0, 0.4, 0.0, 0.0, 0.0, 0.0, 0.4, 0.0], method="rollout", signed=False)
-    text = printed(differences(made(), [other]), no_color=True)
+    (found,) = differences([made(), other])
+    assert found.scores[1] == pytest.approx(0.1 / 1.3 - 0.5)
+    text = printed(difference_maps([made(), other]), no_color=True)
     assert "attcat − rollout" in text
     assert "film   -0.808" in text
     assert printed(comparison([made(), other])).count("·") == 4
@@ -199,13 +204,12 @@ def test_generations_show_the_strongest_inputs(writer: Model) -> None:
     made_up = headlight.explain_generation(writer, "the keys", max_new_tokens=2)
     text = printed(matrix_table(made_up), no_color=True)
     assert "strongest inputs" in text
-    assert made_up._repr_html_().count("<p dir") == 2
     assert "output" in printed(made_up, no_color=True)
 
 
 def test_scales_are_in_one_place_and_bounded() -> None:
     assert opacity(0) == 0
     assert opacity(7) == opacity(-1) == 0.72
-    assert set(PALETTES) == {"blue_red", "green_red"}
+    assert set(PALETTES) == {"blue_red", "green_red", "difference"}
     with pytest.raises(UnknownName, match="no palette named 'rainbow'"):
         palette("rainbow")

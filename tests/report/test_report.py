@@ -14,13 +14,15 @@ from rich.console import Console
 import headlight
 from headlight import Example, InvalidInput, InvalidOption, Model, Results, UnknownName
 from headlight.evaluation.evaluate import evaluate
-from headlight.plot import bars, boxes, class_words, curves, option_curve
+from headlight.plot import bars, boxes, class_words, curves, dark_paper, option_curve
+from headlight.renderers.colours import DARK
 from headlight.report import grids, page, terminal_table, written
 from headlight.report.figures import figures, write_figures
 from headlight.report.published import PUBLISHED
 from headlight.report.replication import markdown, replicate, scaled
 from headlight.report.tables import comparison_rows, short
 from tests.conftest import WORDS
+from tests.plot.test_heads import readable_on
 
 METHODS = ["random", "attcat", "integrated_gradients:steps=2", "integrated_gradients:steps=4"]
 METRICS = ["aopc", "hiding", "rationale", "kendall_confidence", "token_overlap", "aopc@mask_lrp"]
@@ -104,6 +106,19 @@ def test_every_figure_is_drawn_and_written(found: Results, tmp_path: Path) -> No
     assert len(paths) == len(names)
     for path in paths:
         assert ElementTree.parse(path).getroot().tag.endswith("svg")
+
+
+def test_all_figures_of_a_run_follow_dark_paper(found: Results) -> None:
+    with dark_paper():
+        dark = [figure for _, _, figure in figures(found)]
+    assert dark
+    assert all(readable_on(DARK, figure) for figure in dark)
+
+
+def test_a_notebook_shows_the_tables(found: Results) -> None:
+    shown = found._repr_html_()
+    assert shown.count("<table>") == len(list(grids(found, widest=12)))
+    assert "<strong>" in shown
 
 
 def test_curves_are_the_means_of_the_examples(found: Results) -> None:

@@ -1,7 +1,6 @@
 """Commands that explain: `explain`, `compare`, `mix`, `conservation`."""
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,24 +25,25 @@ from headlight.cli.options import (
     parsed_options,
     parsed_target,
 )
-from headlight.errors import InvalidOption
+from headlight.cli.writing import (
+    FormatOption,
+    OutputOption,
+    format_of,
+    is_drawn,
+    show,
+    show_comparison,
+    show_generation,
+    show_layers,
+)
+from headlight.errors import InvalidOption, UnsupportedModel
 
 if TYPE_CHECKING:
     from headlight.attribution import Attribution
+    from headlight.batch import Text
+    from headlight.models.model import Model
+    from headlight.target import Target
 
 app = typer.Typer()
-
-
-class Format(StrEnum):
-    """How attributions are written."""
-
-    terminal = "terminal"
-    html = "html"
-    json = "json"
-    latex = "latex"
-
-
-SUFFIXES = {".html": Format.html, ".json": Format.json, ".jsonl": Format.json, ".tex": Format.latex}
 
 
 @app.command(
@@ -51,6 +51,7 @@ SUFFIXES = {".html": Format.html, ".json": Format.json, ".jsonl": Format.json, "
     'headlight explain "a charming and often affecting journey" --method attcat --words\n\n'
     'headlight explain "Who wrote it?" --pair "It was written by Mary Shelley." --model my-qa-folder\n\n'
     "headlight explain --input reviews.csv --column text --output reviews.jsonl\n\n"
+    'headlight explain "not a bad film" --layers --output layers.png\n\n'
     'headlight explain "The keys to the cabinet" --model gpt2 --target are --contrast is'
 )
 def explain(
@@ -69,14 +70,8 @@ def explain(
         bool, typer.Option("--probability", help="Explain the probability instead of the logit.")
     ] = False,
     words: WordsOption = False,
-    output_format: Annotated[
-        Format | None,
-        typer.Option("--format", "-f", help="Default: by the suffix of --output, else terminal."),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write to this file instead of the terminal."),
-    ] = None,
+    output_format: FormatOption = None,
+    output: OutputOption = None,
     source: Annotated[
         str | None,
         typer.Option(
@@ -98,46 +93,76 @@ def explain(
         int | None,
         typer.Option(help="Let a causal model write this many tokens, and explain each."),
     ] = None,
+    layers: Annotated[
+        bool, typer.Option("--layers", help="Explain every layer of one method, for one text.")
+    ] = False,
     option: SettingsOption = None,
 ) -> None:
     """Explain one text, a pair of texts, or a file of them."""
     from headlight.explanation import explain as explain_texts
-    from headlight.explanation import explain_generation
+    from headlight.explanation import explain_generation, explain_layers
 
+    format_of(output_format, output)
     texts = given_texts(text, pair, source, column, pair_column)
     loaded = load_model(model)
+    options = parsed_options(option)
+    wanted = parsed_target(target, contrast, probability)
     if generate is not None:
-        if not isinstance(text, str) or len(method) != 1 or output is not None:
-            raise InvalidOption("--generate explains one text with one method, to the terminal.")
-        Console().print(
-            explain_generation(
-                loaded,
-                text,
-                method[0],
-                max_new_tokens=generate,
-                variant=variant,
-                **parsed_options(option),
-            )
+        only, prompt = single(method, texts, "--generate")
+        if not isinstance(prompt, str):
+            raise InvalidOption("--generate continues one text, not a pair.")
+        generation = explain_generation(
+            loaded, prompt, only, max_new_tokens=generate, variant=variant, **options
         )
+        show_generation(generation, output_format, output)
+        return
+    if layers:
+        only, given = single(method, texts, "--layers")
+        if variant != "paper":
+            raise InvalidOption("--layers shows what the paper writes. Leave --variant out.")
+        every = explain_layers(loaded, given, only, wanted, **options)
+        rollout = rollout_of(loaded, given, wanted) if is_drawn(output_format, output) else []
+        found = [a.words() if words else a for a in (*every, *rollout)]
+        show_layers(found[: len(every)], found[len(every) :], output_format, output)
         return
     answers = explain_texts(
         loaded,
         texts,
         method,
-        parsed_target(target, contrast, probability),
+        wanted,
         variant=variant,
         batch_size=batch_size,
         stride=stride,
         progress=len(texts) > 1 and sys.stderr.isatty(),
-        **parsed_options(option),
+        **options,
     )
     in_order = [a for row in zip(*answers.values(), strict=True) for a in row]
     show([a.words() for a in in_order] if words else in_order, output_format, output)
 
 
+def single(methods: list[str], texts: "list[Text]", option: str) -> "tuple[str, Text]":
+    """The one method and the one text that it explains."""
+    if len(methods) != 1 or len(texts) != 1:
+        raise InvalidOption(
+            f"{option} explains one text with one method, not {len(texts)} with {len(methods)}."
+        )
+    return methods[0], texts[0]
+
+
+def rollout_of(model: "Model", text: "Text", target: "Target") -> "list[Attribution]":
+    """The rollout to hold against the layers of a method, where the model has attention."""
+    from headlight.explanation import explain as explain_texts
+
+    try:
+        return list(explain_texts(model, [text], "rollout", target))
+    except UnsupportedModel:
+        return []
+
+
 @app.command(
-    epilog="Example:\n\n"
-    'headlight compare "a charming and often affecting journey" --method attcat --method rollout'
+    epilog="Examples:\n\n"
+    'headlight compare "a charming and often affecting journey" --method attcat --method rollout\n\n'
+    'headlight compare "a charming and often affecting journey" --output comparison.svg'
 )
 def compare(
     text: Annotated[str, typer.Argument(help="The text to explain.")],
@@ -150,13 +175,15 @@ def compare(
     target: TargetOption = None,
     contrast: ContrastOption = None,
     words: WordsOption = False,
+    output_format: FormatOption = None,
+    output: OutputOption = None,
     variant: VariantOption = "paper",
     option: SettingsOption = None,
 ) -> None:
     """Show methods side by side, then where the first gives more (green) or less (red) than the others."""
     from headlight.explanation import explain as explain_texts
-    from headlight.renderers.terminal import comparison, differences
 
+    format_of(output_format, output)
     answers = explain_texts(
         load_model(model),
         given_texts(text, pair, None, None, None),
@@ -166,10 +193,7 @@ def compare(
         **parsed_options(option),
     )
     found = [a.words() if words else a for (a,) in answers.values()]
-    console = Console()
-    console.print(comparison(found))
-    if len(found) > 1:
-        console.print(differences(found[0], found[1:]))
+    show_comparison(found, output_format, output)
 
 
 @app.command(
@@ -229,19 +253,3 @@ def conservation(
     for below, total in zip(reversed(range(len(sums))), sums, strict=True):
         table.add_row(f"output of block {below - 1}" if below else "embeddings", f"{total:.4f}")
     Console().print(table)
-
-
-def show(attributions: "list[Attribution]", chosen: Format | None, output: Path | None) -> None:
-    """Print attributions, or write them to a file, whole or not at all."""
-    from headlight.renderers import RENDERERS
-    from headlight.renderers.terminal import comparison
-    from headlight.storage import write_whole
-
-    kind = chosen or (SUFFIXES.get(output.suffix.lower()) if output else None) or Format.terminal
-    if output is not None:
-        write_whole(output, RENDERERS[kind].function(attributions))
-        print(f"wrote {output}", file=sys.stderr)
-    elif kind is Format.terminal:
-        Console().print(comparison(attributions))
-    else:
-        sys.stdout.write(RENDERERS[kind].function(attributions))

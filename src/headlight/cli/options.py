@@ -123,9 +123,9 @@ def quiet_libraries() -> None:
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
 
-def draw(figure: "Figure", path: Path) -> None:
-    """Write a figure and say so."""
+def draw(figure: "Figure", path: Path, kind: str | None = None) -> None:
+    """Write a figure, by the suffix of the file if its kind is not said, and say so."""
     from headlight.plot import save
 
-    save(figure, path)
+    save(figure, path, kind)
     print(f"wrote {path}", file=sys.stderr)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -182,8 +183,9 @@ class Results:
         return found
 
     def words(self, method: str, count: int = 30) -> dict[str, list[tuple[str, float]]]:
-        """The words that speak most for each class."""
-        return class_words(self.type_scores.get(method, []), count)
+        """The words that speak most for each class, weighed by the documents that `token_overlap` was given."""
+        documents = self.corpus.get("token_overlap", {}).get("documents")
+        return class_words(self.type_scores.get(method, []), count, documents)
 
     def corpus_summary(self, metric: str, method: str) -> Summary:
         """A metric of all examples at once; its interval from random weights of the examples.
@@ -208,6 +210,9 @@ class Results:
         )
 
     # --------------------------------------------------------------------------- other forms
+
+    def _repr_html_(self) -> str:
+        return str(import_module("headlight.report.page").tables(self))
 
     def to_dataframe(self) -> "pandas.DataFrame":
         """One row for every metric and method, for pandas."""

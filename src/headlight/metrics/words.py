@@ -26,6 +26,10 @@ class TypeScores:
     predicted: str
 
 
+Documents = str | tuple[Mapping[str, int], int]
+"""How many of so many documents hold each word, or the file that says so."""
+
+
 def inverse_frequencies(documents: Mapping[str, int], count: int) -> dict[str, float]:
     """ln((1 + documents) / (1 + those with the word)) + 1, by word."""
     return {word: math.log((1 + count) / (1 + seen)) + 1 for word, seen in documents.items()}
@@ -58,14 +62,17 @@ def own_frequencies(examples: Sequence[TypeScores]) -> tuple[dict[str, int], int
 def class_words(
     examples: Sequence[TypeScores],
     count: int,
-    documents: tuple[Mapping[str, int], int] | None = None,
+    documents: Documents | None = None,
     weights: Sequence[float] | None = None,
 ) -> dict[str, list[tuple[str, float]]]:
     """The token types with the highest summed scores times IDF for each predicted class.
 
-    documents: how many of so many documents hold each word; by default the examples themselves are counted. A
-    word that no document holds has the IDF of one in none. weights: of the examples, 1 if not given.
+    documents: how many of so many documents hold each word, or a file of that; by default the examples
+    themselves are counted. A word that no document holds has the IDF of one in none. weights: of the
+    examples, 1 if not given.
     """
+    if isinstance(documents, str):
+        documents = read_frequencies(documents)
     seen, total = documents or own_frequencies(examples)
     rarity = inverse_frequencies(seen, total)
     rarest = math.log(1 + total) + 1
@@ -102,7 +109,7 @@ def token_overlap(
     weights: Sequence[float] | None = None,
     *,
     sizes: Sequence[int] = SIZES,
-    documents: str | tuple[Mapping[str, int], int] | None = None,
+    documents: Documents | None = None,
 ) -> Measures:
     """How many of the highest words classes have in common: the fewer, the more a method tells them apart.
 
@@ -112,8 +119,6 @@ def token_overlap(
     """
     if not sizes or min(sizes) < 1:
         raise InvalidOption(f"sizes={tuple(sizes)} are not numbers of words. Use 1 or more.")
-    if isinstance(documents, str):
-        documents = read_frequencies(documents)
     words = class_words(examples, max(sizes), documents, weights)
     if len(words) < 2:
         return passed_over("fewer than two classes were predicted")

@@ -1,9 +1,12 @@
 """Figures for papers and slides; needs the extra `plot`. Each function returns a matplotlib figure."""
 
-from headlight.plot.canvas import save
+from headlight.plot.canvas import dark_paper, save
+from headlight.plot.generation import generation
 from headlight.plot.heads import agreement, head_map, relative_positions, sample_sizes, thresholds
+from headlight.plot.layers import layers
 from headlight.plot.mixing import matrix
 from headlight.plot.runs import bars, boxes, class_words, curves, option_curve
+from headlight.plot.text import text
 
 __all__ = [
     "agreement",
@@ -11,11 +14,15 @@ __all__ = [
     "boxes",
     "class_words",
     "curves",
+    "dark_paper",
+    "generation",
     "head_map",
+    "layers",
     "matrix",
     "option_curve",
     "relative_positions",
     "sample_sizes",
     "save",
+    "text",
     "thresholds",
 ]

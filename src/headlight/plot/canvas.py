@@ -1,35 +1,67 @@
 """Empty figures, and how they are written. Matplotlib is loaded when the first figure is made."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headlight.errors import InvalidOption, missing_extra
-from headlight.renderers.colours import Rgb
+from headlight.renderers.colours import DARK, LIGHT, Palette, Paper, Rgb, shade
 from headlight.storage import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
 FORMATS = ("png", "svg", "pdf")
 RESOLUTION = 160
-INK = "#222222"
-PAPER = "#f2f2f2"
+PAPER: ContextVar[Paper] = ContextVar("paper", default=LIGHT)
+
+
+@contextmanager
+def dark_paper() -> Iterator[None]:
+    """Figures that are made inside are light on dark."""
+    before = PAPER.set(DARK)
+    try:
+        yield
+    finally:
+        PAPER.reset(before)
+
+
+def paper() -> Paper:
+    """What figures are drawn on now."""
+    return PAPER.get()
+
+
+def ink() -> tuple[float, float, float]:
+    """The colour of text and lines now."""
+    return colour(paper().ink)
 
 
 def figure(width: float, height: float) -> "tuple[Figure, Axes]":
     """A figure of so many inches with one set of axes, without matplotlib's global state."""
     try:
         found: Figure = import_module("matplotlib.figure").Figure(
-            figsize=(width, height), layout="constrained", facecolor="white"
+            figsize=(width, height), layout="constrained", facecolor=colour(paper().paper)
         )
     except ModuleNotFoundError as error:
         raise missing_extra("matplotlib", "plot", "headlight.plot") from error
-    axes = found.subplots()
+    return found, inked(found.subplots())
+
+
+def inked(axes: "Axes") -> "Axes":
+    """Axes in the ink of the paper, open at the top and at the right."""
+    axes.set_facecolor("none")
+    axes.spines[:].set_color(ink())
     axes.spines[["top", "right"]].set_visible(False)
-    return found, axes
+    axes.tick_params(colors=ink(), which="both")
+    for words in (axes.title, axes.xaxis.label, axes.yaxis.label):
+        words.set_color(ink())
+    return axes
 
 
 def colour(rgb: Rgb) -> tuple[float, float, float]:
@@ -37,9 +69,18 @@ def colour(rgb: Rgb) -> tuple[float, float, float]:
     return rgb[0] / 255, rgb[1] / 255, rgb[2] / 255
 
 
-def save(drawn: "Figure", path: str | Path) -> None:
+def shades(is_signed: bool, colours: Palette) -> "Colormap":
+    """The scale of the renderers for values from −1, or 0 where there is no sign, to 1; none for NaN."""
+    colormaps = import_module("matplotlib.colors")
+    stops = (-1.0, 0.0, 1.0) if is_signed else (0.0, 1.0)
+    painted = [colour(shade(stop, is_signed, colours, paper())) for stop in stops]
+    found: Colormap = colormaps.LinearSegmentedColormap.from_list("headlight", painted)
+    return found.with_extremes(bad=(0.0, 0.0, 0.0, 0.0))
+
+
+def save(drawn: "Figure", path: str | Path, kind: str | None = None) -> None:
     """Write a figure as PNG, SVG or PDF, by the suffix of the file, whole or not at all."""
-    kind = Path(path).suffix.removeprefix(".").lower()
+    kind = kind or Path(path).suffix.removeprefix(".").lower()
     if kind not in FORMATS:
         raise InvalidOption(
             f"'{path}' does not say what kind of picture it is. Use the suffix .png, .svg or .pdf."

@@ -9,15 +9,21 @@ from headlight.errors import InvalidInput
 from headlight.headmask import HeadMask
 from headlight.heads.statistics import FARTHEST, RELATIONS, HeadStatistics
 from headlight.heads.studies import Agreement, SampleSize, Selection
-from headlight.plot.canvas import INK, PAPER, colour, figure
-from headlight.renderers.colours import BLUE, GREEN, PURPLE, VERMILION
+from headlight.plot.canvas import colour, figure, ink, paper
+from headlight.renderers.colours import (
+    BLUE,
+    GREEN,
+    HEAD_KINDS,
+    PURPLE,
+    VERMILION,
+    blended,
+    ink_on,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
-
-KINDS = {"syntactic": BLUE, "positional": VERMILION, "both": PURPLE, "kept": GREEN}
 
 
 def head_map(mask: HeadMask) -> "Figure":
@@ -30,23 +36,34 @@ def head_map(mask: HeadMask) -> "Figure":
         for head in range(heads):
             kind = mask.kind(layer, head)
             seen += [kind] if kind else []
-            fill = colour(KINDS[kind]) if kind else PAPER
+            fill = colour(HEAD_KINDS[kind] if kind else paper().empty)
             cell = (head - 0.47, layer - 0.45)
             axes.add_patch(rectangle(cell, 0.94, 0.9, fill))
             if kind:
                 label = "\n".join(roles.get((layer, head), ()))
                 size = 7 if "\n" not in label else 5
+                black_or_white = colour(ink_on(HEAD_KINDS[kind]))
                 axes.text(
-                    head, layer, label, ha="center", va="center", color="white", fontsize=size
+                    head, layer, label, ha="center", va="center", color=black_or_white, size=size
                 )
     axes.set(xlim=(-0.6, heads - 0.4), ylim=(-0.6, layers - 0.4), xlabel="head", ylabel="layer")
     axes.set_xticks(range(heads))
     axes.set_yticks(range(layers))
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
-    handles = [rectangle((0, 0), 1, 1, colour(KINDS[kind])) for kind in KINDS if kind in seen]
-    names = [kind for kind in KINDS if kind in seen]
-    drawn.legend(handles, names, loc="outside upper center", ncols=4, frameon=False, fontsize=8)
+    handles = [
+        rectangle((0, 0), 1, 1, colour(HEAD_KINDS[kind])) for kind in HEAD_KINDS if kind in seen
+    ]
+    names = [kind for kind in HEAD_KINDS if kind in seen]
+    drawn.legend(
+        handles,
+        names,
+        loc="outside upper center",
+        ncols=4,
+        frameon=False,
+        fontsize=8,
+        labelcolor=ink(),
+    )
     return drawn
 
 
@@ -75,7 +92,7 @@ def relative_positions(
         axes.bar(places, heights, width, color=colour(next(hues)), label=relation)
     axes.set(xlabel="words from the head to its dependent", ylabel="share of the pairs")
     axes.set_xticks(steps, [f"{step:+d}" for step in steps], fontsize=8)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8, labelcolor=ink())
     return drawn
 
 
@@ -89,7 +106,7 @@ def thresholds(found: Sequence[Selection]) -> "Figure":
         square(axes, place, each.overlap, f"{each.mask.count} ({each.overlap:.2f})")
     finish(axes, [f"{c:g}" for c in columns], [f"{r:g}" for r in rows])
     axes.set(xlabel="positional threshold", ylabel="syntactic threshold")
-    drawn.suptitle("heads kept (overlap with 0.1, 0.8)", fontsize=9)
+    drawn.suptitle("heads kept (overlap with 0.1, 0.8)", fontsize=9, color=ink())
     return drawn
 
 
@@ -107,16 +124,15 @@ def agreement(found: Sequence[Agreement]) -> "Figure":
     axes.invert_yaxis()
     for label in axes.get_xticklabels():
         label.set(rotation=30, ha="right", rotation_mode="anchor")
-    drawn.suptitle("overlap of the heads (Jaccard)", fontsize=9)
+    drawn.suptitle("overlap of the heads (Jaccard)", fontsize=9, color=ink())
     return drawn
 
 
 def square(axes: "Axes", place: tuple[int, int], strength: float, label: str) -> None:
     """A cell of a table of overlaps."""
-    fill = (*colour(BLUE), 0.08 + 0.85 * strength)
-    axes.add_patch(rectangle((place[0] - 0.47, place[1] - 0.45), 0.94, 0.9, fill))
-    ink = "white" if strength > 0.7 else INK
-    axes.text(*place, label, ha="center", va="center", color=ink, fontsize=7)
+    fill = blended(BLUE, 0.08 + 0.85 * strength, paper().paper)
+    axes.add_patch(rectangle((place[0] - 0.47, place[1] - 0.45), 0.94, 0.9, colour(fill)))
+    axes.text(*place, label, ha="center", va="center", color=colour(ink_on(fill)), fontsize=7)
 
 
 def finish(axes: "Axes", columns: Sequence[str], rows: Sequence[str]) -> None:
@@ -146,5 +162,5 @@ def sample_sizes(found: Sequence[SampleSize]) -> "Figure":
     axes.set_xscale("log", base=2)
     axes.set_xticks([each.texts for each in found], [str(each.texts) for each in found])
     axes.set(xlabel="texts", ylabel="overlap of the heads (Jaccard)", ylim=(0, 1.03))
-    axes.legend(frameon=False, fontsize=8, loc="lower right")
+    axes.legend(frameon=False, fontsize=8, loc="lower right", labelcolor=ink())
     return drawn

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from headlight.errors import InvalidInput
 from headlight.evaluation.results import Results
-from headlight.plot.canvas import INK, colour, figure
+from headlight.plot.canvas import colour, figure, ink, inked
+from headlight.plot.fonts import families, verbatim
 from headlight.registry import parse_specification
 from headlight.renderers.colours import BLUE, GREEN, PURPLE, VERMILION
 
@@ -50,7 +51,9 @@ def curves(results: Results, metric: str, methods: Sequence[str] | None = None) 
         raise InvalidInput(f"'{metric}' has no curves in this run.")
     across, up = AXES.get(name, ("level", metric))
     axes.set(xlabel=across, ylabel=up, title=metric)
-    axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    axes.legend(
+        frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5), labelcolor=ink()
+    )
     return drawn
 
 
@@ -71,8 +74,10 @@ def boxes(results: Results, metric: str) -> "Figure":
         tick_labels=order,
         showfliers=False,
         patch_artist=True,
-        boxprops={"facecolor": (*colour(BLUE), 0.25), "edgecolor": INK},
+        boxprops={"facecolor": (*colour(BLUE), 0.25), "edgecolor": ink()},
         medianprops={"color": colour(VERMILION)},
+        whiskerprops={"color": ink()},
+        capprops={"color": ink()},
     )
     axes.set(xlabel=metric)
     axes.tick_params(axis="y", labelsize=8)
@@ -91,9 +96,9 @@ def bars(results: Results, metric: str) -> "Figure":
         found = known[method]
         axes.barh(row, found.mean, color=colour(BLUE), alpha=0.55, height=0.7)
         if not math.isnan(found.low):
-            axes.plot([found.low, found.high], [row, row], color=INK, linewidth=1.2)
+            axes.plot([found.low, found.high], [row, row], color=ink(), linewidth=1.2)
     axes.set_yticks(range(len(order)), order, fontsize=8)
-    axes.axvline(0, color=INK, linewidth=0.6)
+    axes.axvline(0, color=ink(), linewidth=0.6)
     axes.set(xlabel=metric)
     return drawn
 
@@ -106,11 +111,13 @@ def class_words(results: Results, method: str, count: int = 15) -> "Figure":
     drawn, first = figure(2.6 * len(found) + 0.6, 0.9 + 0.22 * count)
     first.remove()
     for number, (label, words) in enumerate(found.items()):
-        axes = drawn.add_subplot(1, len(found), number + 1)
+        axes = inked(drawn.add_subplot(1, len(found), number + 1))
         axes.barh(
             range(len(words)), [score for _, score in words], color=colour(HUES[number % len(HUES)])
         )
-        axes.set_yticks(range(len(words)), [word for word, _ in words], fontsize=8)
+        axes.set_yticks(
+            range(len(words)), [verbatim(word) for word, _ in words], fontsize=8, family=families()
+        )
         axes.invert_yaxis()
         axes.set_title(label, fontsize=9)
         axes.set_xticks([])
@@ -144,5 +151,5 @@ def option_curve(results: Results, metric: str, option: str) -> "Figure":
             linewidth=0,
         )
     axes.set(xlabel=option, ylabel=metric)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8, labelcolor=ink())
     return drawn

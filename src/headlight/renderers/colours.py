@@ -1,7 +1,7 @@
 """From a score to a colour: the only place that knows a scale.
 
 Hues are those of Okabe and Ito, which people with any common colour blindness can tell apart.
-Negative scores are marked by more than colour in every renderer that can.
+Negative scores are marked by more than colour, so that they can be told in grey print too.
 """
 
 from dataclasses import dataclass
@@ -13,12 +13,31 @@ Rgb = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours for scores that speak for the target, against it, and that have no sign."""
+    """Colours for scores that speak for the target, against it, and that have no sign.
+
+    words: what a legend calls the three.
+    """
 
     positive: Rgb
     negative: Rgb
     unsigned: Rgb
+    words: tuple[str, str, str] = ("for", "against", "matters")
 
+
+@dataclass(frozen=True)
+class Paper:
+    """What figures and pages are drawn on: ink for text, a faint ink for what matters less."""
+
+    paper: Rgb
+    ink: Rgb
+    faint: Rgb
+    empty: Rgb
+    """The fill of a cell that has no value."""
+
+
+LIGHT = Paper((255, 255, 255), (34, 34, 34), (104, 104, 104), (242, 242, 242))
+DARK = Paper((24, 24, 24), (238, 238, 238), (166, 166, 166), (40, 40, 40))
+PAPERS = {"light": LIGHT, "dark": DARK}
 
 BLUE: Rgb = (0, 114, 178)
 GREEN: Rgb = (0, 158, 115)
@@ -28,9 +47,14 @@ VERMILION: Rgb = (213, 94, 0)
 PALETTES = {
     "blue_red": Palette(BLUE, VERMILION, PURPLE),
     "green_red": Palette(GREEN, VERMILION, PURPLE),
+    "difference": Palette(GREEN, VERMILION, PURPLE, ("more", "less", "differs")),
 }
+HEAD_KINDS = {"syntactic": BLUE, "positional": VERMILION, "both": PURPLE, "kept": GREEN}
+"""Colours of the heads of a mask."""
 STRONGEST = 0.72
-"""Opacity of the largest score: text on it stays readable on light and dark paper."""
+"""Opacity of the largest score: ink on it keeps a contrast of 4.5 on light and dark paper."""
+MARKED = -0.15
+"""Signed shares below this are marked by an underline or a minus too."""
 
 
 def palette(name: str) -> Palette:
@@ -52,7 +76,43 @@ def opacity(share: float) -> float:
     return round(min(abs(share), 1.0) * STRONGEST, 3)
 
 
+def is_marked(share: float, is_signed: bool) -> bool:
+    """Whether a score is so negative that more than colour must tell it."""
+    return is_signed and share < MARKED
+
+
 def blended(colour: Rgb, strength: float, paper: Rgb) -> Rgb:
     """A colour laid over paper."""
     mixed = [round(c * strength + p * (1 - strength)) for c, p in zip(colour, paper, strict=True)]
     return mixed[0], mixed[1], mixed[2]
+
+
+def shade(share: float, is_signed: bool, colours: Palette, paper: Paper = LIGHT) -> Rgb:
+    """The colour of a share of the largest score as it is seen on paper."""
+    return blended(hue(share, is_signed, colours), opacity(share), paper.paper)
+
+
+def luminance(colour: Rgb) -> float:
+    """Relative luminance (WCAG 2), 0 for black and 1 for white."""
+    linear = [
+        c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4
+        for c in colour
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: Rgb, other: Rgb) -> float:
+    """Contrast of two colours (WCAG 2), from 1 to 21; text should have 4.5."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def ink_on(fill: Rgb) -> Rgb:
+    """Black or white: what is easier to read on a colour at full strength."""
+    black, white = (0, 0, 0), (255, 255, 255)
+    return black if contrast(black, fill) >= contrast(white, fill) else white
+
+
+def as_hex(colour: Rgb) -> str:
+    """A colour as #rrggbb."""
+    return "#{:02x}{:02x}{:02x}".format(*colour)

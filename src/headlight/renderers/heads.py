@@ -1,6 +1,7 @@
 """Head masks for people: a map of layers and heads, and what the heads do."""
 
 from collections.abc import Sequence
+from html import escape
 from math import ceil
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -8,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headlight.headmask import HeadMask
+from headlight.renderers.colours import HEAD_KINDS, as_hex, ink_on
 
 MARKS = {
     "syntactic": ("S", "bold cyan"),
@@ -38,6 +40,38 @@ class HeadMap:
         for role, places in self.mask.facts.get("roles", {}).items():
             if places:
                 yield Text(f"{role}: {', '.join(f'{layer}.{head}' for layer, head in places)}")
+
+
+def table(mask: HeadMask) -> str:
+    """The same map in HTML; what a head does shows on hovering."""
+    layers, heads = mask.heads.shape
+    names = "".join(f'<th style="font-weight:normal">{head}</th>' for head in range(heads))
+    rows = "".join(
+        f'<tr><th style="font-weight:normal;padding-right:.5em">{layer}</th>'
+        + "".join(cell(mask, layer, head) for head in range(heads))
+        + "</tr>"
+        for layer in reversed(range(layers))
+    )
+    return (
+        '<div class="headlight" style="overflow-x:auto"><table style="border-collapse:separate;'
+        f'border-spacing:1px;font-size:.8em;text-align:center"><tr><th style="font-weight:normal">'
+        f"layer</th>{names}</tr>{rows}</table>"
+        f'<p style="margin:.2em 0;font-size:.85em">{escape(str(mask))} (S syntactic, P positional, B both)'
+        "</p></div>"
+    )
+
+
+def cell(mask: HeadMask, layer: int, head: int) -> str:
+    """One head: the letter and colour of what it is kept as."""
+    kind = mask.kind(layer, head)
+    if kind is None:
+        return '<td style="background:#8882;min-width:1.6em">·</td>'
+    fill = HEAD_KINDS[kind]
+    does = ", ".join(mask.roles.get((layer, head), ())) or kind
+    return (
+        f'<td title="{escape(f"{layer}.{head}: {does}")}" style="background:{as_hex(fill)};'
+        f'color:{as_hex(ink_on(fill))};min-width:1.6em">{MARKS[kind][0]}</td>'
+    )
 
 
 NEAR = 6

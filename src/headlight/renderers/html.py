@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from html import escape
 
 from headlight.attribution import Attribution
-from headlight.renderers.colours import Palette, hue, opacity, palette
+from headlight.renderers.colours import Palette, hue, is_marked, opacity
+from headlight.renderers.comparison import Panel, are_of_one_text, panels
 from headlight.renderers.pieces import Piece, headline, meaning, pieces
 from headlight.renderers.registry import RENDERERS
 
@@ -25,22 +26,38 @@ body {{ font: 16px/1.6 system-ui, sans-serif; max-width: 60rem; margin: 2rem aut
 </body>
 </html>
 """
+SIDE_BY_SIDE = (
+    "display:grid;gap:0 2em;grid-template-columns:repeat(auto-fit,minmax(min(22em,100%),1fr))"
+)
+"""Columns where there is room for them, one below another on a phone."""
 
 
 @RENDERERS.register("html")
-def page(attributions: Sequence[Attribution], title: str = "headlight") -> str:
+def page(
+    attributions: Sequence[Attribution], title: str = "headlight", *, difference: bool = False
+) -> str:
     """A whole page that needs nothing else."""
-    return PAGE.format(title=escape(title), body=fragment(attributions))
+    return PAGE.format(title=escape(title), body=fragment(attributions, difference=difference))
 
 
-def fragment(attributions: Sequence[Attribution], colours: str = "blue_red") -> str:
-    """The heat maps as one element to put into a page or notebook."""
-    body = "\n".join(section(attribution, palette(colours)) for attribution in attributions)
-    return f'<div class="headlight" style="line-height:1.9">\n{body}\n</div>'
+def fragment(
+    attributions: Sequence[Attribution], colours: str = "blue_red", *, difference: bool = False
+) -> str:
+    """The heat maps as one element to put into a page or notebook; those of one text side by side.
+
+    difference: show where the first gives more or less than each of the others too.
+    """
+    shown = panels(attributions, difference=difference, colours=colours)
+    body = "\n".join(
+        section(panel, begins_row=number == len(attributions)) for number, panel in enumerate(shown)
+    )
+    grid = f";{SIDE_BY_SIDE}" if are_of_one_text(attributions) else ""
+    return f'<div class="headlight" style="line-height:1.9{grid}">\n{body}\n</div>'
 
 
-def section(attribution: Attribution, colours: Palette) -> str:
-    """One heat map with its headline, legend and notes."""
+def section(panel: Panel, begins_row: bool = False) -> str:
+    """One heat map with its headline, legend and notes; every line of text has its own direction."""
+    attribution, colours = panel.attribution, panel.colours
     spans = "".join(
         escape(piece.before) + span(piece, attribution.signed, colours)
         for piece in pieces(attribution)
@@ -49,31 +66,38 @@ def section(attribution: Attribution, colours: Palette) -> str:
         f'<p style="margin:.2em 0;font-size:.85em"><em>note: {escape(note)}</em></p>'
         for note in attribution.notes
     )
+    place = "min-width:0;grid-column-start:1" if begins_row else "min-width:0"
     return (
-        f'<p style="margin:.8em 0 .2em;font-size:.85em"><strong>{escape(headline(attribution))}'
-        f"</strong> &nbsp; {legend(attribution, colours)}</p>\n"
-        f'<p dir="auto" style="margin:0;white-space:pre-wrap;overflow-wrap:anywhere">{spans}</p>\n{notes}'
+        f'<div style="{place}"><p style="margin:.8em 0 .2em;font-size:.85em"><strong>'
+        f"{escape(headline(attribution))}</strong> &nbsp; {legend(attribution, colours)}</p>\n"
+        '<p dir="auto" style="margin:0;white-space:pre-wrap;overflow-wrap:anywhere;'
+        f'unicode-bidi:plaintext;text-align:start">{spans}</p>\n{notes}</div>'
     )
 
 
 def span(piece: Piece, is_signed: bool, colours: Palette) -> str:
-    """One piece on its colour; its score shows on hovering."""
+    """One piece on its colour; its score shows on hovering. Special tokens do not turn the line."""
     title = escape(f"{piece.text}: {piece.score:+.4g}", quote=True)
     if piece.is_special:
-        return f'<span title="{title}" style="opacity:.55">{escape(piece.text)}</span>'
+        return f'<bdi title="{title}" style="opacity:.6">{escape(piece.text)}</bdi>'
     return f'<span title="{title}" style="{style(piece.share, is_signed, colours)}">{escape(piece.text)}</span>'
 
 
 def style(share: float, is_signed: bool, colours: Palette) -> str:
     """The style of a share of the largest score; negative ones are underlined too."""
+    mark = ";text-decoration:underline dotted" if is_marked(share, is_signed) else ""
+    return f"background:{overlay(share, is_signed, colours)};border-radius:.2em{mark}"
+
+
+def overlay(share: float, is_signed: bool, colours: Palette) -> str:
+    """A colour that lets light or dark paper through."""
     red, green, blue = hue(share, is_signed, colours)
-    mark = ";text-decoration:underline dotted" if is_signed and share < -0.15 else ""
-    return f"background:rgba({red},{green},{blue},{opacity(share)});border-radius:.2em{mark}"
+    return f"rgba({red},{green},{blue},{opacity(share)})"
 
 
 def legend(attribution: Attribution, colours: Palette) -> str:
     """What the colours mean."""
     return " ".join(
         f'<span style="{style(share, attribution.signed, colours)};padding:0 .4em">{words}</span>'
-        for words, share in meaning(attribution)
+        for words, share in meaning(attribution, colours)
     )

@@ -3,11 +3,10 @@ r"""\colorbox tokens for a paper; needs \usepackage[T1]{fontenc} and \usepackage
 from collections.abc import Sequence
 
 from headlight.attribution import Attribution
-from headlight.renderers.colours import Palette, blended, hue, opacity, palette
+from headlight.renderers.colours import Palette, is_marked, palette, shade
 from headlight.renderers.pieces import Piece, headline, pieces
 from headlight.renderers.registry import RENDERERS
 
-WHITE = (255, 255, 255)
 ESCAPES = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -46,9 +45,11 @@ def box(piece: Piece, is_signed: bool, colours: Palette) -> str:
     """One token on its colour."""
     if piece.is_special:
         return f"\\textcolor{{gray}}{{{escaped(piece.text)}}}"
-    colour = blended(hue(piece.share, is_signed, colours), opacity(piece.share), WHITE)
+    colour = shade(piece.share, is_signed, colours)
     numbers = ",".join(f"{c / 255:.3f}" for c in colour)
-    return f"\\colorbox[rgb]{{{numbers}}}{{\\strut {escaped(piece.text)}}}"
+    text = escaped(piece.text)
+    shown = f"\\underline{{{text}}}" if is_marked(piece.share, is_signed) else text
+    return f"\\colorbox[rgb]{{{numbers}}}{{\\strut {shown}}}"
 
 
 def escaped(text: str) -> str:

@@ -1,14 +1,142 @@
-"""Token-to-token matrices in a terminal."""
+"""Matrices of tokens: coloured cells in a terminal and in HTML."""
 
 from dataclasses import dataclass
+from html import escape
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from headlight.renderers.colours import palette
-from headlight.renderers.terminal import harmless, style_of
+from headlight.attribution import Generation
+from headlight.renderers.colours import is_marked, palette
+from headlight.renderers.html import overlay
+from headlight.renderers.names import readable
+from headlight.renderers.terminal import style_of
+from headlight.renderers.writing import visible
 from headlight.tokenmixing import TokenMixing
+
+NUMBERED = 20
+"""Up to so many columns the cells have numbers."""
+EXPLAINED = 64
+"""Up to so many rows and columns the cells tell their score on hovering."""
+LARGEST = 96
+"""So many rows and columns are shown in HTML; a page must not become megabytes."""
+HEAD = (
+    "writing-mode:vertical-rl;transform:rotate(180deg);text-align:left;font-weight:normal;"
+    "padding:.3em 0;white-space:pre;vertical-align:bottom"
+)
+"""The style of a column's name: upright, read from below."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A matrix of scores with the names of its rows and columns; NaN where there is none.
+
+    largest: the score that has the strongest colour.
+    """
+
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: NDArray[np.floating[Any]]
+    is_signed: bool
+    largest: float
+
+
+def mixing_cells(mixing: TokenMixing, layer: int = -1, accumulated: bool = True) -> Cells:
+    """One matrix of a mixing: rows are tokens as they come out, columns what they are made of."""
+    found = mixing.at(layer, accumulated=accumulated)
+    number = layer % len(mixing.layers)
+    kind = "up to" if accumulated else "in"
+    title = f"{mixing.method}: tokens {kind} layer {number}"
+    names = readable(mixing.tokens)
+    return Cells(title, names, names, found, False, float(found.max()))
+
+
+def generation_cells(found: Generation) -> Cells:
+    """Output tokens (rows) by the input tokens before them (columns).
+
+    The first token is not in the scale: causal models rest their attention there.
+    """
+    scores = np.full((len(found.output), len(found.inputs)), np.nan)
+    for row, attribution in enumerate(found.attributions):
+        scores[row, : len(attribution)] = attribution.scores
+    scaled = scores[:, 1:] if scores.shape[1] > 1 else scores
+    first = found.attributions[0]
+    names = readable((*found.prompt, *found.output))
+    return Cells(
+        f"{first.method}: inputs (columns) of each output token (rows); "
+        f"the first token is not in the scale · {first.model}",
+        names[len(found.prompt) :],
+        names[:-1],
+        scores,
+        first.signed,
+        float(np.nanmax(np.abs(scaled))) if np.isfinite(scaled).any() else 0.0,
+    )
+
+
+# ------------------------------------------------------------------------------------- HTML
+
+
+def table(cells: Cells) -> str:
+    """The matrix as an HTML table, on light or dark paper."""
+    rows, columns = cells.rows[:LARGEST], cells.columns[:LARGEST]
+    head = "".join(f'<th style="{HEAD}">{escape(name)}</th>' for name in columns)
+    lines = "".join(
+        f'<tr><th style="text-align:right;font-weight:normal;padding:0 .4em;white-space:pre">'
+        f"{escape(name)}</th>{line(cells, number)}</tr>"
+        for number, name in enumerate(rows)
+    )
+    left_out = (
+        f'<p style="margin:.2em 0;font-size:.85em"><em>shown: the first {len(rows)} of '
+        f"{len(cells.rows)} rows and {len(columns)} of {len(cells.columns)} columns</em></p>"
+        if (rows, columns) != (cells.rows, cells.columns)
+        else ""
+    )
+    return (
+        f'<div class="headlight" style="overflow-x:auto"><p style="margin:.4em 0;font-size:.85em">'
+        f"<strong>{escape(cells.title)}</strong> · strongest colour: {cells.largest:.3g}</p>\n"
+        f'<table style="border-collapse:collapse;font-size:{".8em" if is_numbered(cells) else ".6em"};'
+        f'line-height:1.4"><tr><td></td>{head}</tr>\n{lines}</table>{left_out}</div>'
+    )
+
+
+def is_numbered(cells: Cells) -> bool:
+    """Whether the cells have room for numbers."""
+    return len(cells.columns) <= NUMBERED
+
+
+def line(cells: Cells, row: int) -> str:
+    """The cells of one row."""
+    return "".join(cell(cells, row, column) for column in range(min(len(cells.columns), LARGEST)))
+
+
+def cell(cells: Cells, row: int, column: int) -> str:
+    """One cell: its colour, its number or the sign of a negative one, and its score on hovering."""
+    value = float(cells.values[row, column])
+    if np.isnan(value):
+        return "<td></td>"
+    share = value / (cells.largest or 1.0)
+    fill = overlay(share, cells.is_signed, palette("blue_red"))
+    if max(len(cells.rows), len(cells.columns)) > EXPLAINED:
+        return f'<td style="background:{fill}">{sign(cells, share)}</td>'
+    text = f"{value:.2f}".replace("-", "−") if is_numbered(cells) else sign(cells, share)
+    names = f"{cells.rows[row]} ← {cells.columns[column]}: {value:+.4g}"
+    return (
+        f'<td title="{escape(names)}" style="background:{fill};text-align:center;'
+        f'border:1px solid #8883;padding:0 .3em;min-width:.6em">{text}</td>'
+    )
+
+
+def sign(cells: Cells, share: float) -> str:
+    """A minus in negative cells, so that they can be told in grey."""
+    return "−" if is_marked(share, cells.is_signed) else ""
+
+
+# --------------------------------------------------------------------------------- terminal
 
 
 @dataclass(frozen=True)
@@ -20,23 +148,22 @@ class MatrixMap:
     accumulated: bool = True
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        found = self.mixing.at(self.layer, accumulated=self.accumulated)
-        number = self.layer % len(self.mixing.layers)
-        kind = "up to" if self.accumulated else "in"
-        yield Text(f"{self.mixing.method}: tokens {kind} layer {number}, %", style="bold")
-        table = Table(box=None, pad_edge=False, padding=(0, 0))
-        table.add_column("", justify="right", no_wrap=True)
-        table.add_column("", no_wrap=True)
-        for column in range(len(found)):
-            table.add_column(str(column), justify="right", min_width=4)
-        for row, token in enumerate(self.mixing.tokens):
-            total, most = found[row].sum() or 1.0, found[row].max() or 1.0
-            cells = [
+        cells = mixing_cells(self.mixing, self.layer, self.accumulated)
+        yield Text(f"{cells.title}, %", style="bold")
+        shown = Table(box=None, pad_edge=False, padding=(0, 0))
+        shown.add_column("", justify="right", no_wrap=True)
+        shown.add_column("", no_wrap=True)
+        for column in range(len(cells.columns)):
+            shown.add_column(str(column), justify="right", min_width=4)
+        for row, token in enumerate(cells.rows):
+            values = cells.values[row]
+            total, most = values.sum() or 1.0, values.max() or 1.0
+            percents = [
                 Text(
                     f"{100 * value / total:3.0f} ",
                     style_of(value / most, False, palette("blue_red")),
                 )
-                for value in found[row]
+                for value in values
             ]
-            table.add_row(str(row), Text(f" {harmless(token)} "), *cells)
-        yield table
+            shown.add_row(str(row), Text(f" {visible(token)} "), *percents)
+        yield shown

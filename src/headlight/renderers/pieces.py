@@ -1,53 +1,60 @@
 """An attribution as stretches of the original text, which every renderer draws."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headlight.attribution import Attribution
+from headlight.renderers.colours import Palette
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of text with its score and its share of the largest; `before` is what separates it."""
+    """A stretch of text with its score and its share of the largest; `before` is what separates it.
+
+    positions: the tokens that it covers. segment: the text that it is of, None for special tokens.
+    """
 
     text: str
     score: float
     share: float
     is_special: bool
     before: str
+    positions: tuple[int, ...]
+    segment: int | None
 
 
 def pieces(attribution: Attribution) -> list[Piece]:
     """The text in order, with special tokens where they stand.
 
     Tokens that share a character (the bytes of an emoji) are one piece with the sum of their scores.
+    The second text of a pair begins a line.
     Shares are of the largest magnitude among ordinary tokens, so a dominating [CLS] hides nothing.
     """
-    drafts: list[tuple[str, float, bool, str]] = []
+    drafts: list[Piece] = []
     cursors = [0] * max(len(attribution.texts), 1)
     for position, token in enumerate(attribution.tokens):
         score = float(attribution.scores[position])
         segment = attribution.segments[position] if attribution.segments else None
         if segment is None or attribution.offsets is None:
-            drafts.append((token, score, attribution.is_special[position], " " if drafts else ""))
+            is_special, gap = attribution.is_special[position], " " if drafts else ""
+            drafts.append(Piece(token, score, 0.0, is_special, gap, (position,), None))
             continue
         text, (start, end) = attribution.texts[segment], attribution.offsets[position]
         cursor = cursors[segment]
         if end <= cursor and drafts:
-            shown, before_score, is_special, before = drafts[-1]
-            drafts[-1] = (shown, before_score + score, is_special, before)
+            last = drafts[-1]
+            covered = (*last.positions, position)
+            drafts[-1] = replace(last, score=last.score + score, positions=covered)
             continue
         start = max(start, cursor)
-        gap = text[cursor:start] if cursor else " " * bool(drafts)
+        gap = text[cursor:start] if cursor else "\n" if segment else " " * bool(drafts)
         body = text[start:end]
         stripped = body.lstrip()
-        drafts.append((stripped, score, False, gap + body[: len(body) - len(stripped)]))
+        before = gap + body[: len(body) - len(stripped)]
+        drafts.append(Piece(stripped, score, 0.0, False, before, (position,), segment))
         cursors[segment] = end
-    ordinary = [abs(score) for _, score, is_special, _ in drafts if not is_special]
-    largest = max(ordinary or [abs(score) for _, score, *_ in drafts])
-    return [
-        Piece(text, score, score / largest if largest else 0.0, is_special, before)
-        for text, score, is_special, before in drafts
-    ]
+    ordinary = [abs(piece.score) for piece in drafts if not piece.is_special]
+    largest = max(ordinary or [abs(piece.score) for piece in drafts])
+    return [replace(p, share=p.score / largest if largest else 0.0) for p in drafts]
 
 
 def headline(attribution: Attribution) -> str:
@@ -61,8 +68,7 @@ def headline(attribution: Attribution) -> str:
     return f"{attribution.method} · {target.label} ({', '.join(facts)}) · {attribution.model}"
 
 
-def meaning(
-    attribution: Attribution, words: tuple[str, str] = ("for", "against")
-) -> tuple[tuple[str, float], ...]:
+def meaning(attribution: Attribution, colours: Palette) -> tuple[tuple[str, float], ...]:
     """What the colours mean: (word, share) pairs for a legend."""
-    return ((words[0], 1.0), (words[1], -1.0)) if attribution.signed else (("matters", 1.0),)
+    positive, negative, unsigned = colours.words
+    return ((positive, 1.0), (negative, -1.0)) if attribution.signed else ((unsigned, 1.0),)

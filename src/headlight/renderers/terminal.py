@@ -9,11 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from headlight.attribution import Attribution, Generation
-from headlight.renderers.colours import STRONGEST, Palette, blended, hue, opacity, palette
+from headlight.renderers.colours import DARK, PALETTES, Palette, is_marked, palette, shade
+from headlight.renderers.comparison import differences
 from headlight.renderers.pieces import headline, meaning, pieces
 from headlight.renderers.registry import RENDERERS
+from headlight.renderers.writing import visible
 
-PAPER = (24, 24, 24)
 FAINTEST = 0.06
 """Smaller shares keep the terminal's own colours, whether it is dark or light."""
 BAR_WIDTH = 16
@@ -24,16 +25,15 @@ class HeatMap:
     """A heat map that looks at the console it is printed on: colour, or numbers and bars."""
 
     attribution: Attribution
-    palette: str = "blue_red"
-    words: tuple[str, str] = ("for", "against")
+    colours: Palette = PALETTES["blue_red"]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text(headline(self.attribution), style="bold")
         if console.no_color or console.color_system is None:
             yield score_table(self.attribution)
         else:
-            yield coloured(self.attribution, palette(self.palette))
-            yield legend(self.attribution, palette(self.palette), self.words)
+            yield coloured(self.attribution, self.colours)
+            yield legend(self.attribution, self.colours)
         for note in self.attribution.notes:
             yield Text(f"note: {note}", style="italic")
 
@@ -42,8 +42,8 @@ def style_of(share: float, is_signed: bool, colours: Palette) -> str:
     """A rich style for a share of the largest score."""
     if abs(share) < FAINTEST:
         return ""
-    red, green, blue = blended(hue(share, is_signed, colours), opacity(share) / STRONGEST, PAPER)
-    mark = " underline" if is_signed and share < -0.15 else ""
+    red, green, blue = shade(share, is_signed, colours, DARK)
+    mark = " underline" if is_marked(share, is_signed) else ""
     return f"rgb(255,255,255) on rgb({red},{green},{blue}){mark}"
 
 
@@ -51,28 +51,23 @@ def coloured(attribution: Attribution, colours: Palette) -> Text:
     """The text with every piece on its colour; special tokens dim."""
     line = Text()
     for piece in pieces(attribution):
-        line.append(harmless(piece.before))
+        line.append(visible(piece.before))
         if piece.is_special:
-            line.append(harmless(piece.text), style="dim")
+            line.append(visible(piece.text), style="dim")
         else:
             line.append(
-                harmless(piece.text), style=style_of(piece.share, attribution.signed, colours)
+                visible(piece.text), style=style_of(piece.share, attribution.signed, colours)
             )
     return line
 
 
-def harmless(text: str) -> str:
-    """Text without characters that would steer the terminal."""
-    return "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text)
-
-
-def legend(attribution: Attribution, colours: Palette, words: tuple[str, str]) -> Text:
+def legend(attribution: Attribution, colours: Palette) -> Text:
     """What the colours mean."""
-    line = Text(style="dim")
-    for word, share in meaning(attribution, words):
+    line = Text()
+    for word, share in meaning(attribution, colours):
         line.append(word, style=style_of(share, attribution.signed, colours))
         line.append("  ")
-    line.append("scale: largest ordinary token")
+    line.append("scale: largest ordinary token", style="dim")
     return line
 
 
@@ -86,7 +81,7 @@ def score_table(attribution: Attribution) -> Table:
         length = round(min(abs(piece.share), 1) * BAR_WIDTH)
         bar = ("+" if piece.share >= 0 else "-") * length
         number = f"{piece.score:+.3g}" if attribution.signed else f"{piece.score:.3g}"
-        table.add_row(harmless(piece.text), number, bar)
+        table.add_row(visible(piece.text), number, bar)
     return table
 
 
@@ -95,13 +90,11 @@ def comparison(attributions: Sequence[Attribution]) -> RenderableType:
     return Group(*(part for a in attributions for part in (HeatMap(a), Text())))
 
 
-def differences(ours: Attribution, others: Sequence[Attribution]) -> RenderableType:
+def difference_maps(attributions: Sequence[Attribution]) -> RenderableType:
     """Where the first gives more than each of the others (green) and where less (red), as shares."""
-    share = ours.normalised("sum")
-    maps = [
-        HeatMap(share - other.normalised("sum"), "green_red", ("more", "less")) for other in others
-    ]
-    title = Text(f"green: {ours.method} gives more than the other; red: less", style="dim")
+    maps = [HeatMap(each, palette("difference")) for each in differences(attributions)]
+    first = attributions[0].method
+    title = Text(f"green: {first} gives more than the other; red: less", style="dim")
     return Group(title, *(part for each in maps for part in (each, Text())))
 
 

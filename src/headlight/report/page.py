@@ -36,9 +36,7 @@ def page(results: Results) -> str:
 def sections(results: Results) -> Iterator[str]:
     """The parts of the page, from top to bottom."""
     yield facts(results)
-    for grid in grids(results, widest=12):
-        yield html_table(grid)
-    yield "<p><small>Mean and bootstrap 95 % interval; the best method but random is bold.</small></p>"
+    yield tables(results)
     for _, caption, picture in figures(results):
         yield drawn(picture, caption)
     if results.failures:
@@ -67,6 +65,13 @@ def facts(results: Results) -> str:
         known["options"] = ", ".join(f"{n}={v}" for n, v in settings.options.items())
     rows = "".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in known.items())
     return f"<dl>{rows}</dl>"
+
+
+def tables(results: Results) -> str:
+    """Every metric of a run by all its methods."""
+    shown = "".join(map(html_table, grids(results, widest=12)))
+    note = "Mean and bootstrap 95 % interval; the best method but random is bold."
+    return f"{shown}<p><small>{note}</small></p>"
 
 
 def html_table(grid: Grid) -> str:

@@ -1,0 +1,160 @@
+"""How answers leave the command line: formats, files, and the terminal."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from headlight.cli.options import draw
+from headlight.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from headlight.attribution import Attribution, Generation
+
+
+class Format(StrEnum):
+    """How attributions are written."""
+
+    terminal = "terminal"
+    html = "html"
+    svg = "svg"
+    png = "png"
+    pdf = "pdf"
+    json = "json"
+    latex = "latex"
+
+
+SUFFIXES = {
+    ".html": Format.html,
+    ".svg": Format.svg,
+    ".png": Format.png,
+    ".pdf": Format.pdf,
+    ".json": Format.json,
+    ".jsonl": Format.json,
+    ".tex": Format.latex,
+}
+PICTURES = (Format.png, Format.pdf)
+"""Formats that are not text, and need a file."""
+DRAWN = (*PICTURES, Format.svg)
+"""Formats of figures."""
+
+FormatOption = Annotated[
+    Format | None,
+    typer.Option("--format", "-f", help="Default: by the suffix of --output, else terminal."),
+]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write to this file instead of the terminal.")
+]
+
+
+def format_of(chosen: Format | None, output: Path | None) -> Format:
+    """The format that was asked for, or that the file's name says."""
+    kind = chosen or (SUFFIXES.get(output.suffix.lower()) if output else None) or Format.terminal
+    if kind in PICTURES and output is None:
+        raise InvalidOption(f"a {kind} picture needs a file: add --output picture.{kind}.")
+    return kind
+
+
+def is_drawn(chosen: Format | None, output: Path | None) -> bool:
+    """Whether a figure goes to a file."""
+    return output is not None and format_of(chosen, output) in DRAWN
+
+
+def show(attributions: "Sequence[Attribution]", chosen: Format | None, output: Path | None) -> None:
+    """Print attributions, or write them to a file, whole or not at all."""
+    from headlight.renderers import RENDERERS
+    from headlight.renderers.terminal import comparison
+
+    kind = format_of(chosen, output)
+    if output is not None and kind in PICTURES:
+        from headlight.plot import text
+
+        draw(text(attributions), output, kind)
+    elif kind is Format.terminal and output is None:
+        Console().print(comparison(attributions))
+    else:
+        deliver(RENDERERS[kind].function(attributions), output)
+
+
+def show_comparison(
+    attributions: "Sequence[Attribution]", chosen: Format | None, output: Path | None
+) -> None:
+    """Attributions of one text side by side, then where the first differs from the others."""
+    from headlight.renderers import html, svg
+    from headlight.renderers.comparison import differences
+    from headlight.renderers.terminal import comparison, difference_maps
+
+    kind = format_of(chosen, output)
+    columns = min(len(attributions), 2)
+    if output is not None and kind in PICTURES:
+        from headlight.plot import text
+
+        drawn = text(attributions, difference=True, columns=columns, width=500.0 * columns)
+        draw(drawn, output, kind)
+    elif kind is Format.svg:
+        deliver(
+            svg.svg(attributions, difference=True, columns=columns, width=500.0 * columns), output
+        )
+    elif kind is Format.html:
+        deliver(html.page(attributions, difference=True), output)
+    elif kind is Format.terminal and output is None:
+        Console().print(comparison(attributions))
+        if len(attributions) > 1:
+            Console().print(difference_maps(attributions))
+    else:
+        show([*attributions, *differences(attributions)], kind, output)
+
+
+def show_layers(
+    attributions: "Sequence[Attribution]",
+    rollout: "Sequence[Attribution]",
+    chosen: Format | None,
+    output: Path | None,
+) -> None:
+    """The layers of a method: a figure with the rollout if there is one, or a heat map for each."""
+    kind = format_of(chosen, output)
+    if output is not None and kind in DRAWN:
+        from headlight.plot import layers
+
+        draw(layers(attributions, rollout=next(iter(rollout), None)), output, kind)
+    elif kind is Format.json:
+        show(attributions, kind, output)
+    else:
+        named = [replace(a, method=f"{a.method}, layer {a.options['layer']}") for a in attributions]
+        show(named, kind, output)
+
+
+def show_generation(found: "Generation", chosen: Format | None, output: Path | None) -> None:
+    """The matrix of a generated text."""
+    from headlight.renderers.html import PAGE
+
+    kind = format_of(chosen, output)
+    if output is not None and kind in DRAWN:
+        from headlight.plot import generation
+
+        draw(generation(found), output, kind)
+    elif kind is Format.html:
+        deliver(PAGE.format(title="headlight", body=found._repr_html_()), output)
+    elif kind is Format.terminal and output is None:
+        Console().print(found)
+    else:
+        raise InvalidOption(
+            "a generated text is shown in the terminal, or written as html, png, svg or pdf "
+            "(pictures need --output)."
+        )
+
+
+def deliver(content: str, output: Path | None) -> None:
+    """Text to a file, or to standard output."""
+    from headlight.storage import write_whole
+
+    if output is None:
+        sys.stdout.write(content)
+    else:
+        write_whole(output, content)
+        print(f"wrote {output}", file=sys.stderr)

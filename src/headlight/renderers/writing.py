@@ -1,0 +1,108 @@
+"""Characters as they are drawn: what is seen of them, how wide they are, which way they run."""
+
+import unicodedata
+from collections.abc import Callable
+
+Measure = Callable[[str, float], float]
+"""The width of a text at a font size, in the unit of the size."""
+
+JOINER = "\u200d"
+REPLACEMENT = "\ufffd"
+STEERING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+"""Directional controls, which would turn around the text that follows."""
+WIDTHS = {
+    **dict.fromkeys("ijl'|!.,:;`I ויןזاأإآ", 0.31),
+    **dict.fromkeys('frt()[]{}"-/\\*°גנדذرزوء', 0.42),
+    **dict.fromkeys("mwMW@%—…", 0.92),
+}
+"""Widths of letters in an ordinary sans font, as shares of its size, where they are not the usual."""
+USUAL, CAPITAL, WIDE, PICTURE = 0.57, 0.68, 1.0, 1.2
+
+
+def visible(text: str) -> str:
+    """The text with spaces for every white space, and a sign for what cannot or must not be drawn."""
+    return "".join(
+        " " if c.isspace() else REPLACEMENT if is_unfit(c) else c
+        for c in text.replace("\r\n", "\n")
+    )
+
+
+def is_unfit(character: str) -> bool:
+    """Whether a character is a control, half of a pair, or turns text around; XML forbids most of them."""
+    return (
+        unicodedata.category(character) in ("Cc", "Cs")
+        or unicodedata.bidirectional(character) in STEERING
+        or ord(character) & 0xFFFE == 0xFFFE
+    )
+
+
+def clusters(text: str) -> list[str]:
+    """What is seen as one character: letters with their marks, emoji that are joined, flags."""
+    found: list[str] = []
+    for character in text:
+        if found and belongs(character, found[-1]):
+            found[-1] += character
+        else:
+            found.append(character)
+    return found
+
+
+def belongs(character: str, cluster: str) -> bool:
+    """Whether a character is part of the cluster before it."""
+    if is_flag_letter(character):
+        return len(cluster) == 1 and is_flag_letter(cluster)
+    is_tone = 0x1F3FB <= ord(character) <= 0x1F3FF
+    is_joined = cluster[-1] == JOINER and is_picture(character)
+    return is_weightless(character) or is_tone or is_joined
+
+
+def is_flag_letter(character: str) -> bool:
+    """Whether two of these make a flag."""
+    return 0x1F1E6 <= ord(character) <= 0x1F1FF
+
+
+def is_weightless(character: str) -> bool:
+    """Whether a character takes no room: accents, joiners, variation selectors."""
+    return unicodedata.category(character) in ("Mn", "Me", "Cf")
+
+
+def is_picture(character: str) -> bool:
+    """Whether a character is an emoji or another picture."""
+    return unicodedata.category(character) in ("So", "Sk") and is_wide(character)
+
+
+def is_wide(character: str) -> bool:
+    """Whether a character fills a square, as those of Chinese do; lines may break beside it."""
+    return unicodedata.east_asian_width(character) in ("W", "F")
+
+
+def width_of(text: str, size: float) -> float:
+    """About how wide a text is in a sans font of that size, whichever it is."""
+    return size * sum(share(cluster[0]) for cluster in clusters(text))
+
+
+def share(character: str) -> float:
+    """The width of one character as a share of the font's size."""
+    if is_weightless(character):
+        return 0.0
+    if is_picture(character) or is_flag_letter(character):
+        return PICTURE
+    if is_wide(character):
+        return WIDE
+    return WIDTHS.get(character, CAPITAL if character.isupper() else USUAL)
+
+
+def direction(text: str) -> str:
+    """'L' or 'R' by the first letter that has a direction; nothing where none has."""
+    for character in text:
+        kind = unicodedata.bidirectional(character)
+        if kind in ("L", "R", "AL"):
+            return "L" if kind == "L" else "R"
+    return ""
+
+
+def is_cursive(character: str) -> bool:
+    """Whether a letter joins its neighbours, as in Arabic."""
+    return (
+        unicodedata.bidirectional(character) == "AL" and unicodedata.category(character)[0] == "L"
+    )
