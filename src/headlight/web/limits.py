@@ -1,0 +1,35 @@
+"""`Limits`: what a server takes, and `Refusal`: the answer to what it does not."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most of everything that one request, or all of them together, may ask for.
+
+    tokens: of one text with its pair. slow_tokens: where a method takes many passes. matrix_tokens: where
+    every token is held against every other. body: bytes of a request. upload: seconds in which it must
+    have arrived. seconds: from a request to its answer. waiting: requests in the queue. together: requests
+    that share a pass.
+    """
+
+    characters: int = 20_000
+    tokens: int = 512
+    slow_tokens: int = 64
+    matrix_tokens: int = 128
+    generated_tokens: int = 40
+    methods: int = 8
+    body: int = 200_000
+    upload: float = 10.0
+    seconds: float = 60.0
+    waiting: int = 64
+    together: int = 16
+
+
+class Refusal(Exception):
+    """A request that is not answered: its status, and a sentence for people."""
+
+    def __init__(self, status: int, sentence: str, **headers: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.headers = headers

@@ -1,0 +1,221 @@
+"""What is answered: the bodies of replies, as OpenAPI documents them."""
+
+from typing import Any
+
+from typing_extensions import TypedDict
+
+Grid = list[list[float]]
+
+
+class Shown(TypedDict):
+    """A stretch of text with its score; `share` is of the largest, `positions` the tokens that it covers."""
+
+    text: str
+    before: str
+    score: float
+    share: float
+    special: bool
+    positions: list[int]
+    segment: int | None
+
+
+class Views(TypedDict):
+    """The same scores by token and by word."""
+
+    pieces: list[Shown]
+    words: list[Shown]
+
+
+class Decided(TypedDict):
+    """What the model decided, and what of it was explained; no probabilities of a regression."""
+
+    labels: list[str]
+    probabilities: list[float] | None
+    predicted: str
+    explained: str
+    logit: float
+    probability: float | None
+
+
+class Attributed(Views):
+    """One method's answer; `data` is the stored form of docs/format.md."""
+
+    method: str
+    signed: bool
+    notes: list[str]
+    data: dict[str, Any]
+
+
+class Explanation(TypedDict):
+    """Methods side by side; `failures` says why a method gave no answer."""
+
+    prediction: Decided
+    tokens: list[str]
+    attributions: list[Attributed]
+    failures: dict[str, str]
+
+
+class Hidden(TypedDict):
+    """The probability of the explained label before and after tokens were taken away."""
+
+    label: str
+    before: float
+    after: float
+    predicted: str | None
+
+
+class Curve(TypedDict):
+    """How the probability falls in the order of a method."""
+
+    method: str
+    probabilities: list[float]
+    aopc: float
+
+
+class RandomCurve(TypedDict):
+    """How it falls in random orders: the mean, and the middle four fifths."""
+
+    probabilities: list[float]
+    low: list[float]
+    high: list[float]
+    aopc: float
+
+
+class Fallen(TypedDict):
+    """Deletion curves over the shares of the tokens that were taken away."""
+
+    label: str
+    levels: list[float]
+    curves: list[Curve]
+    random: RandomCurve
+    failures: dict[str, str]
+
+
+class Layer(Views):
+    """A method at one layer, in shares of the largest score of any layer."""
+
+    layer: int
+
+
+class Layered(TypedDict):
+    """A method layer by layer, and as a whole."""
+
+    method: str
+    signed: bool
+    layers: list[Layer]
+    whole: Views
+
+
+class Mixed(TypedDict):
+    """matrix[i][j]: how much of input token j is in token i."""
+
+    method: str
+    layer: int
+    layers: int
+    tokens: list[str]
+    matrix: Grid
+
+
+class Generated(TypedDict):
+    """matrix[o][i]: the score of input token i for output token o; inputs are the prompt and outputs before."""
+
+    method: str
+    signed: bool
+    prompt: list[str]
+    output: list[str]
+    matrix: Grid
+
+
+class HeadMap(TypedDict):
+    """The heads of a model, [layer][head]: what each is kept as, what it does, whether the mask has it."""
+
+    layers: int
+    heads: int
+    kinds: list[list[str | None]]
+    roles: list[list[list[str]]]
+    open: list[list[bool]]
+
+
+class About(TypedDict):
+    """The models, methods, runs and limits of a server."""
+
+    version: str
+    limits: dict[str, float]
+    models: list[dict[str, Any]]
+    loading: list[str]
+    failed: dict[str, str]
+    methods: list[dict[str, Any]]
+    default_methods: list[str]
+    runs: list[str]
+    palette: dict[str, Any]
+
+
+class Cell(TypedDict):
+    """The mean of a metric for a method with its interval."""
+
+    method: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    count: int
+    best: bool
+
+
+class MetricRow(TypedDict):
+    """A metric, which values of it are better, and its value for every method."""
+
+    metric: str
+    better: str
+    cells: list[Cell]
+
+
+class Run(TypedDict):
+    """What was run, and what came out."""
+
+    name: str
+    model: str
+    data: str
+    count: int
+    accuracy: float | None
+    methods: list[str]
+    metrics: list[str]
+    missing: int
+    failures: int
+    curved: list[str]
+    table: list[MetricRow]
+
+
+class MeanCurve(TypedDict):
+    """The mean curve of a metric for a method."""
+
+    method: str
+    levels: list[float]
+    means: list[float]
+
+
+class MeanCurves(TypedDict):
+    """The mean curves of a metric, and what its axes are."""
+
+    metric: str
+    x: str
+    y: str
+    curves: list[MeanCurve]
+
+
+class Compared(TypedDict):
+    """An example with the scores of two methods; `disagreement` is 1 − Spearman's ρ."""
+
+    number: int
+    disagreement: float
+    gold: str | None
+    predicted: str
+    label: str
+    first: list[Shown]
+    second: list[Shown]
+
+
+class Disagreements(TypedDict):
+    """A page of examples, the most different first, of so many in all."""
+
+    total: int
+    examples: list[Compared]

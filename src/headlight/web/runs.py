@@ -1,0 +1,204 @@
+"""Evaluation runs for the results page: tables, curves, and examples on which two methods disagree."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from headlight.data.example import index_of
+from headlight.errors import unknown_name
+from headlight.evaluation.folder import open_folder
+from headlight.evaluation.results import Results, open_run
+from headlight.metrics.case import metric_of
+from headlight.plot.runs import AXES
+from headlight.web.replies import Cell, Disagreements, MeanCurves, MetricRow, Run, Shown
+
+Scored = dict[int, dict[str, Any]]
+"""What a method said of each example, by its number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Folders of runs by name; one that has grown is read anew."""
+
+    folders: dict[str, Path]
+    read: dict[str, tuple[int, Results]] = field(default_factory=dict)
+    orders: dict[tuple[str, str, str], list[tuple[float, int]]] = field(default_factory=dict)
+    labels: dict[str, list[str | None]] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def __getitem__(self, name: str) -> Results:
+        if name not in self.folders:
+            raise unknown_name("run on this server", name, self.folders)
+        with self.lock:
+            size = len(list((self.folders[name] / "parts").glob("*.parquet")))
+            if self.read.get(name, (-1,))[0] != size:
+                self.read[name] = (size, open_run(self.folders[name]))
+                for key in [key for key in self.orders if key[0] == name]:
+                    del self.orders[key]
+            return self.read[name][1]
+
+    def overview(self, name: str) -> Run:
+        """What was run, and every metric of every method."""
+        results = self[name]
+        measured = [
+            m for m in results.metrics if any(results.summary(m, n).count for n in results.methods)
+        ]
+        return {
+            "name": name,
+            "model": results.settings.model,
+            "data": results.settings.data,
+            "count": results.settings.count,
+            "accuracy": number(results.accuracy),
+            "methods": results.methods,
+            "metrics": measured,
+            "missing": results.missing,
+            "failures": len(results.failures),
+            "curved": [m for m in measured if any(len(results.curve(m, n)[0]) for n in results.methods[:1])],
+            "table": [row(results, metric) for metric in measured],
+        }  # fmt: skip
+
+    def curves(self, name: str, metric: str) -> MeanCurves:
+        """The mean curve of a metric for every method."""
+        results = self[name]
+        if metric not in results.metrics:
+            raise unknown_name("metric of this run", metric, results.metrics)
+        across, up = AXES.get(metric.split("@")[0], ("level", metric))
+        found = {method: results.curve(metric, method) for method in results.methods}
+        return {
+            "metric": metric,
+            "x": across,
+            "y": up,
+            "curves": [
+                {"method": method, "levels": levels.tolist(), "means": means.tolist()}
+                for method, (levels, means) in found.items()
+                if len(levels)
+            ],
+        }
+
+    def examples(
+        self, name: str, first: str, second: str, offset: int, limit: int
+    ) -> Disagreements:
+        """Examples in the order of how differently two methods rank their tokens."""
+        results = self[name]
+        for method in (first, second):
+            if method not in results.methods:
+                raise unknown_name("method of this run", method, results.methods)
+        one, other = scored(results, first), scored(results, second)
+        key = (name, first, second)
+        order = self.orders.get(key)
+        if order is None:
+            both = sorted(set(one) & set(other))
+            ranked = [(disagreement(one[n], other[n]), n) for n in both]
+            order = sorted(ranked, key=lambda pair: (-pair[0], pair[1]))
+            self.orders[key] = order
+        golds = self.golds(name, results)
+        return {
+            "total": len(order),
+            "examples": [
+                {
+                    "number": n,
+                    "disagreement": round(gap, 4),
+                    "gold": golds[n],
+                    "predicted": one[n]["predicted_label"],
+                    "label": one[n]["label"],
+                    "first": shown(one[n]),
+                    "second": shown(other[n]),
+                }
+                for gap, n in order[offset : offset + limit]
+            ],
+        }
+
+    def golds(self, name: str, results: Results) -> list[str | None]:
+        """The right answer to every example, as its data set calls it."""
+        if name not in self.labels:
+            given = open_folder(self.folders[name]).examples
+            self.labels[name] = [
+                gold_name(example.label, results.settings.labels) for example in given
+            ]
+        return self.labels[name]
+
+
+def row(results: Results, metric: str) -> MetricRow:
+    """One metric of every method."""
+    best = results.best(metric)
+    cells: list[Cell] = []
+    for method in results.methods:
+        found = results.summary(metric, method)
+        if found.count:
+            cells.append(
+                {
+                    "method": method,
+                    "mean": number(found.mean),
+                    "low": number(found.low),
+                    "high": number(found.high),
+                    "count": found.count,
+                    "best": method == best,
+                }
+            )
+    return {"metric": metric, "better": metric_of(metric).better, "cells": cells}
+
+
+def number(value: float) -> float | None:
+    """A number that JSON has."""
+    return value if math.isfinite(value) else None
+
+
+def scored(results: Results, method: str) -> Scored:
+    """What a method said of every example."""
+    import pyarrow.compute as compute
+
+    table = results.attributions
+    chosen = compute.and_(
+        compute.equal(table["method"], method), compute.equal(table["role"], "own")
+    )
+    return {record["example"]: record for record in table.filter(chosen).to_pylist()}
+
+
+def gold_name(label: str | int | None, names: Sequence[str]) -> str | None:
+    """A label by name, where the data set names its labels; the model may count its classes otherwise."""
+    number = index_of(label)
+    if number is not None and 0 <= number < len(names):
+        return names[number]
+    return None if label is None else str(label)
+
+
+def ordinary(record: dict[str, Any]) -> np.ndarray:
+    """The scores of the tokens that are not special."""
+    kept = [
+        s for s, special in zip(record["scores"], record["special"], strict=True) if not special
+    ]
+    return np.array(kept, np.float64)
+
+
+def disagreement(one: dict[str, Any], other: dict[str, Any]) -> float:
+    """1 − Spearman's ρ: 0 for equal orders, 2 for opposite ones; 1 where there is no order."""
+    left, right = ordinary(one), ordinary(other)
+    if len(left) < 2 or len(set(left.tolist())) < 2 or len(set(right.tolist())) < 2:
+        return 1.0
+    return 1.0 - float(spearmanr(left, right).statistic)
+
+
+def shown(record: dict[str, Any]) -> list[Shown]:
+    """Tokens with their scores, as the page shows pieces of text."""
+    largest = float(np.abs(ordinary(record)).max(initial=0.0))
+    found: list[Shown] = []
+    columns: Sequence[Sequence[Any]] = (record["tokens"], record["scores"], record["special"])
+    for position, (token, score, special) in enumerate(zip(*columns, strict=True)):
+        found.append(
+            {
+                "text": token,
+                "before": " " if position else "",
+                "score": score,
+                "share": round(score / largest, 4) if largest else 0.0,
+                "special": special,
+                "positions": [position],
+                "segment": None if special else 0,
+            }
+        )
+    return found
