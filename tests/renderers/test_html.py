@@ -89,3 +89,10 @@ def test_a_mask_is_a_table_of_heads() -> None:
 def test_pairs_are_two_lines(reader: headlight.Model) -> None:
     found = headlight.explain(reader, ("who wrote it", "it was written by mary"), "rollout")
     assert "\n<span" in html.fragment([found])
+
+
+def test_text_that_turns_others_around_is_shown_as_a_sign() -> None:
+    found = html.page([of_text("good \u202eevil\u202c\nfilm")])
+    assert "\u202e" not in found
+    assert "\ufffd" in found
+    assert "\n" in found.partition("evil")[2].partition("film")[0]

@@ -8,6 +8,7 @@ from headlight.renderers.colours import Palette, hue, is_marked, opacity
 from headlight.renderers.comparison import Panel, are_of_one_text, panels
 from headlight.renderers.pieces import Piece, headline, meaning, pieces
 from headlight.renderers.registry import RENDERERS
+from headlight.renderers.writing import harmless
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -32,12 +33,17 @@ SIDE_BY_SIDE = (
 """Columns where there is room for them, one below another on a phone."""
 
 
+def safe(text: str) -> str:
+    """Text in which nothing is markup, and nothing turns the text after it around."""
+    return escape(harmless(text))
+
+
 @RENDERERS.register("html")
 def page(
     attributions: Sequence[Attribution], title: str = "headlight", *, difference: bool = False
 ) -> str:
     """A whole page that needs nothing else."""
-    return PAGE.format(title=escape(title), body=fragment(attributions, difference=difference))
+    return PAGE.format(title=safe(title), body=fragment(attributions, difference=difference))
 
 
 def fragment(
@@ -59,17 +65,17 @@ def section(panel: Panel, begins_row: bool = False) -> str:
     """One heat map with its headline, legend and notes; every line of text has its own direction."""
     attribution, colours = panel.attribution, panel.colours
     spans = "".join(
-        escape(piece.before) + span(piece, attribution.signed, colours)
+        safe(piece.before) + span(piece, attribution.signed, colours)
         for piece in pieces(attribution)
     )
     notes = "".join(
-        f'<p style="margin:.2em 0;font-size:.85em"><em>note: {escape(note)}</em></p>'
+        f'<p style="margin:.2em 0;font-size:.85em"><em>note: {safe(note)}</em></p>'
         for note in attribution.notes
     )
     place = "min-width:0;grid-column-start:1" if begins_row else "min-width:0"
     return (
         f'<div style="{place}"><p style="margin:.8em 0 .2em;font-size:.85em"><strong>'
-        f"{escape(headline(attribution))}</strong> &nbsp; {legend(attribution, colours)}</p>\n"
+        f"{safe(headline(attribution))}</strong> &nbsp; {legend(attribution, colours)}</p>\n"
         '<p dir="auto" style="margin:0;white-space:pre-wrap;overflow-wrap:anywhere;'
         f'unicode-bidi:plaintext;text-align:start">{spans}</p>\n{notes}</div>'
     )
@@ -77,10 +83,10 @@ def section(panel: Panel, begins_row: bool = False) -> str:
 
 def span(piece: Piece, is_signed: bool, colours: Palette) -> str:
     """One piece on its colour; its score shows on hovering. Special tokens do not turn the line."""
-    title = escape(f"{piece.text}: {piece.score:+.4g}", quote=True)
+    title = safe(f"{piece.text}: {piece.score:+.4g}")
     if piece.is_special:
-        return f'<bdi title="{title}" style="opacity:.6">{escape(piece.text)}</bdi>'
-    return f'<span title="{title}" style="{style(piece.share, is_signed, colours)}">{escape(piece.text)}</span>'
+        return f'<bdi title="{title}" style="opacity:.6">{safe(piece.text)}</bdi>'
+    return f'<span title="{title}" style="{style(piece.share, is_signed, colours)}">{safe(piece.text)}</span>'
 
 
 def style(share: float, is_signed: bool, colours: Palette) -> str:

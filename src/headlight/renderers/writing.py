@@ -19,12 +19,14 @@ WIDTHS = {
 USUAL, CAPITAL, WIDE, PICTURE = 0.57, 0.68, 1.0, 1.2
 
 
+def harmless(text: str) -> str:
+    """The text with a sign for what cannot or must not be drawn; white space stays."""
+    return "".join(REPLACEMENT if is_unfit(c) and not c.isspace() else c for c in text)
+
+
 def visible(text: str) -> str:
-    """The text with spaces for every white space, and a sign for what cannot or must not be drawn."""
-    return "".join(
-        " " if c.isspace() else REPLACEMENT if is_unfit(c) else c
-        for c in text.replace("\r\n", "\n")
-    )
+    """Harmless text with a space for every white space."""
+    return "".join(" " if c.isspace() else c for c in harmless(text.replace("\r\n", "\n")))
 
 
 def is_unfit(character: str) -> bool:

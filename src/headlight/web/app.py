@@ -22,7 +22,7 @@ from headlight.methods import METHODS
 from headlight.renderers.colours import STRONGEST, palette
 from headlight.web import answers
 from headlight.web.desk import Desk
-from headlight.web.exports import export
+from headlight.web.exports import FILES, export
 from headlight.web.guard import HEADERS, LOOPBACK, Guard, refusal_body
 from headlight.web.limits import Limits, Refusal
 from headlight.web.questions import (
@@ -46,6 +46,7 @@ from headlight.web.replies import (
     Layered,
     MeanCurves,
     Mixed,
+    Refused,
     Run,
 )
 from headlight.web.runs import Runs
@@ -79,6 +80,7 @@ def application(
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        responses={"4XX": {"model": Refused, "description": "Refused, with a sentence"}},
         lifespan=lifespan,
     )
     add_pages(app)
@@ -236,7 +238,12 @@ def add_answers(app: FastAPI, clerk: Clerk) -> None:
         found: Generated = await clerk.alone(request, question, answers.generate)
         return found
 
-    @app.post("/api/export", tags=["explain"], response_class=Response)
+    @app.post(
+        "/api/export",
+        tags=["explain"],
+        response_class=Response,
+        responses={200: {"content": {kind.split(";")[0]: {} for _, kind in FILES.values()}}},
+    )
     async def exported(request: Request, question: Export) -> Response:
         """An explanation as a file."""
         made = await clerk.alone(request, question, answers.export_all)

@@ -7,6 +7,13 @@ from typing_extensions import TypedDict
 Grid = list[list[float]]
 
 
+class Refused(TypedDict):
+    """Why there is no answer, in a sentence for people, and what kind of mistake it was."""
+
+    error: str
+    kind: str
+
+
 class Shown(TypedDict):
     """A stretch of text with its score; `share` is of the largest, `positions` the tokens that it covers."""
 

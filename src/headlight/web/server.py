@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
@@ -47,25 +48,35 @@ class Address:
     @property
     def hosts(self) -> tuple[str, ...]:
         """The names by which it may be called; with a token by any."""
-        return LOOPBACK if self.is_loopback else ()
+        return tuple(dict.fromkeys((*LOOPBACK, self.host))) if self.is_loopback else ()
 
 
 def listening(address: Address) -> socket.socket:
-    """A socket that is bound, or why it cannot be."""
+    """A socket that takes connections, or why it cannot; those that come early wait."""
     if not 0 <= address.port <= 65535:
         raise InvalidOption(f"port {address.port} does not exist. Use 0 (any free one) to 65535.")
     try:
         family, *_, place = socket.getaddrinfo(
             address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        found = socket.socket(family, socket.SOCK_STREAM)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(place)
+        return bound(family, place)
     except OSError as error:
         raise InvalidInput(
             f"cannot listen on {address.host}, port {address.port}: {error.strerror or error}. "
             "Choose another --port, or --port 0 for any free one."
         ) from error
+
+
+def bound(family: int, place: Any) -> socket.socket:
+    """A listening socket; one that cannot be bound is closed."""
+    found = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(place)
+        found.listen()
+    except OSError:
+        found.close()
+        raise
     return found
 
 
