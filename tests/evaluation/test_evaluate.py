@@ -294,6 +294,6 @@ def test_words_of_classes_are_weighed_by_the_documents_of_the_run(
     counts.write_text(f"# documents\t1000\n{common}\t1000\n", encoding="utf-8")
     weighed = replace(found, corpus={"token_overlap": {"documents": str(counts)}})
     again = dict(next(iter(weighed.words("attcat", 10_000).values())))
-    seen = sum(common in each.tokens for each in found.type_scores["attcat"])
-    total = len(found.type_scores["attcat"])
+    examples = found.type_scores["attcat"].examples
+    seen, total = sum(common in each.tokens for each in examples), len(examples)
     assert again[common] == pytest.approx(weight / (math.log((1 + total) / (1 + seen)) + 1))

@@ -22,7 +22,7 @@ from headlight.metrics.statistics import (
     mean_of_chunks,
     summarise,
 )
-from headlight.metrics.words import TypeScores, class_words
+from headlight.metrics.words import Corpus, TypeScores, class_words
 
 if TYPE_CHECKING:
     import pandas
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 CHUNKED = {"aopc@mask_lrp", "log_odds@mask_lrp"}
 """Metrics whose paper averages the means of chunks."""
 CORPUS_RESAMPLES = RESAMPLES // 20
+NOTHING = Corpus(())
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +124,7 @@ class Results:
     def curve(self, metric: str, method: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The levels of a metric and the mean of its curve there, where it has one."""
         if metric in self.corpus:
-            examples, options = self.type_scores.get(method, []), self.corpus[metric]
+            examples, options = self.type_scores.get(method, NOTHING), self.corpus[metric]
             (whole,) = metric_of(metric).function(examples, **options).values()
             return np.array(whole.levels), np.array(whole.curve)
         own = self.columns.get((metric, method))
@@ -167,7 +168,7 @@ class Results:
     # ------------------------------------------------------------------------ words of classes
 
     @cached_property
-    def type_scores(self) -> dict[str, list[TypeScores]]:
+    def type_scores(self) -> dict[str, Corpus]:
         """The scores of every example by token type, by method."""
         names = ["method", "role", "tokens", "special", "scores", "predicted_label"]
         rows = self.attributions.select(names).to_pydict()
@@ -180,12 +181,12 @@ class Results:
                         tuple(tokens[n] for n in kept), np.array([scores[n] for n in kept]), label
                     )
                 )
-        return found
+        return {method: Corpus(tuple(own)) for method, own in found.items()}
 
     def words(self, method: str, count: int = 30) -> dict[str, list[tuple[str, float]]]:
         """The words that speak most for each class, weighed by the documents that `token_overlap` was given."""
         documents = self.corpus.get("token_overlap", {}).get("documents")
-        return class_words(self.type_scores.get(method, []), count, documents)
+        return class_words(self.type_scores.get(method, NOTHING), count, documents)
 
     def corpus_summary(self, metric: str, method: str) -> Summary:
         """A metric of all examples at once; its interval from random weights of the examples.
@@ -193,7 +194,7 @@ class Results:
         Resampled examples would not do: those left out take their words with them. Random weights also move
         the mean, so the interval is the value and 1.96 of their standard deviations either way.
         """
-        examples = self.type_scores.get(method, [])
+        examples = self.type_scores.get(method, NOTHING)
         function, options = metric_of(metric).function, self.corpus[metric]
         (own,) = function(examples, **options).values()
         if math.isnan(own.value):
@@ -201,12 +202,16 @@ class Results:
         generator = np.random.default_rng(0)
         drawn = []
         for _ in range(CORPUS_RESAMPLES):
-            weights = generator.exponential(size=len(examples)).tolist()
+            weights = generator.exponential(size=len(examples.examples)).tolist()
             (found,) = function(examples, weights, **options).values()
             drawn.append(found.value)
         error = float(np.nanstd(drawn))
         return Summary(
-            own.value, error, own.value - 1.96 * error, own.value + 1.96 * error, len(examples)
+            own.value,
+            error,
+            own.value - 1.96 * error,
+            own.value + 1.96 * error,
+            len(examples.examples),
         )
 
     # --------------------------------------------------------------------------- other forms

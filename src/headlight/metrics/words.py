@@ -1,9 +1,10 @@
 """Words that speak for a class: token types by their summed scores, and how much classes share them."""
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations
 from pathlib import Path
 
@@ -59,8 +60,73 @@ def own_frequencies(examples: Sequence[TypeScores]) -> tuple[dict[str, int], int
     return seen, len(examples)
 
 
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Examples as arrays, so that they can be summed again and again with other weights.
+
+    cells: a class and a token type each, in their order. places: the cell of every token of every example;
+    scores: its score; owners: its example.
+    """
+
+    examples: tuple[TypeScores, ...]
+
+    @classmethod
+    def of(cls, examples: "Corpus | Sequence[TypeScores]") -> "Corpus":
+        """Examples, arranged if they are not yet."""
+        return examples if isinstance(examples, Corpus) else cls(tuple(examples))
+
+    @cached_property
+    def cells(self) -> list[tuple[str, str]]:
+        return sorted({(each.predicted, token) for each in self.examples for token in each.tokens})
+
+    @cached_property
+    def places(self) -> NDArray[np.intp]:
+        numbers = {cell: number for number, cell in enumerate(self.cells)}
+        found = [numbers[each.predicted, token] for each in self.examples for token in each.tokens]
+        return np.array(found, np.intp)
+
+    @cached_property
+    def scores(self) -> NDArray[np.float64]:
+        return np.concatenate([np.zeros(0), *(each.scores for each in self.examples)])
+
+    @cached_property
+    def owners(self) -> NDArray[np.intp]:
+        return np.repeat(np.arange(len(self.examples)), [len(e.tokens) for e in self.examples])
+
+    @cached_property
+    def known(self) -> dict[str | None, NDArray[np.float64]]:
+        """The rarities that were asked for."""
+        return {}
+
+    @cached_property
+    def ranges(self) -> dict[str, slice]:
+        """Where the cells of each class stand."""
+        labels = [label for label, _ in self.cells]
+        every = sorted({each.predicted for each in self.examples})
+        return {
+            each: slice(bisect_left(labels, each), bisect_right(labels, each)) for each in every
+        }
+
+    def rarity(self, documents: Documents | None) -> NDArray[np.float64]:
+        """The IDF of every cell by counts of documents, by a file of them, or by the examples themselves."""
+        if isinstance(documents, tuple):
+            return self.weighed(*documents)
+        if documents not in self.known:
+            counted = read_frequencies(documents) if documents else own_frequencies(self.examples)
+            self.known[documents] = self.weighed(*counted)
+        return self.known[documents]
+
+    def weighed(self, seen: Mapping[str, int], total: int) -> NDArray[np.float64]:
+        """The IDF of every cell; a word that no document holds has that of one in none."""
+        by_word = inverse_frequencies(seen, total)
+        rarest = math.log(1 + total) + 1
+        return np.array(
+            [by_word.get(t, by_word.get(t.lstrip("#Ġ▁"), rarest)) for _, t in self.cells]
+        )
+
+
 def class_words(
-    examples: Sequence[TypeScores],
+    examples: Corpus | Sequence[TypeScores],
     count: int,
     documents: Documents | None = None,
     weights: Sequence[float] | None = None,
@@ -68,26 +134,17 @@ def class_words(
     """The token types with the highest summed scores times IDF for each predicted class.
 
     documents: how many of so many documents hold each word, or a file of that; by default the examples
-    themselves are counted. A word that no document holds has the IDF of one in none. weights: of the
-    examples, 1 if not given.
+    themselves are counted. weights: of the examples, 1 if not given.
     """
-    if isinstance(documents, str):
-        documents = read_frequencies(documents)
-    seen, total = documents or own_frequencies(examples)
-    rarity = inverse_frequencies(seen, total)
-    rarest = math.log(1 + total) + 1
-    sums: dict[str, dict[str, float]] = {}
-    for example, weight in zip(examples, weights or [1.0] * len(examples), strict=True):
-        own = sums.setdefault(example.predicted, {})
-        for token, score in zip(example.tokens, weight * example.scores, strict=True):
-            own[token] = own.get(token, 0.0) + float(score)
+    corpus = Corpus.of(examples)
+    if weights is not None and len(weights) != len(corpus.examples):
+        raise InvalidOption(f"{len(weights)} weights do not fit {len(corpus.examples)} examples.")
+    scores = corpus.scores if weights is None else corpus.scores * np.array(weights)[corpus.owners]
+    sums = np.bincount(corpus.places, scores, len(corpus.cells)) * corpus.rarity(documents)
     found = {}
-    for label in sorted(sums):
-        weighed = (
-            (token, score * rarity.get(token, rarity.get(token.lstrip("#Ġ▁"), rarest)))
-            for token, score in sums[label].items()
-        )
-        found[label] = sorted(weighed, key=lambda pair: (-pair[1], pair[0]))[:count]
+    for label, own in corpus.ranges.items():
+        best = own.start + np.argsort(-sums[own], kind="stable")[:count]
+        found[label] = [(corpus.cells[n][1], float(sums[n])) for n in best]
     return found
 
 
@@ -105,7 +162,7 @@ def overlap(words: Mapping[str, Sequence[tuple[str, float]]], size: int) -> floa
     paper="Decoding Layer Saliency (2023), Section 4.2",
 )
 def token_overlap(
-    examples: Sequence[TypeScores],
+    examples: Corpus | Sequence[TypeScores],
     weights: Sequence[float] | None = None,
     *,
     sizes: Sequence[int] = SIZES,

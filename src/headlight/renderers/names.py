@@ -13,6 +13,18 @@ def readable(tokens: Sequence[str]) -> tuple[str, ...]:
     return tuple(named(token.replace("▁", " ")) for token in tokens)
 
 
+def spelled(tokens: Sequence[str]) -> list[str]:
+    """Tokens as text that can be put together: with the space that was before each, and nothing else."""
+    if any("Ġ" in token for token in tokens):
+        return [decoded(token) for token in tokens]
+    if any("▁" in token for token in tokens):
+        return [token.replace("▁", " ") for token in tokens]
+    return [
+        token.removeprefix("##") if token.startswith("##") else f" {token}" if number else token
+        for number, token in enumerate(tokens)
+    ]
+
+
 def named(token: str) -> str:
     """A token without spaces around it, or a sign for those."""
     return token.strip() or (LINE_BREAK if "\n" in token else SPACE)

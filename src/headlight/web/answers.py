@@ -27,7 +27,9 @@ from headlight.metrics.probe import Subject
 from headlight.models.model import Model, Task
 from headlight.passes import run
 from headlight.prediction import Prediction, predict
+from headlight.renderers.names import readable, spelled
 from headlight.renderers.pieces import Piece, pieces
+from headlight.renderers.writing import harmless
 from headlight.target import Target
 from headlight.web.limits import Limits, Refusal
 from headlight.web.questions import Curves, Explain, Generate, Hide, Layers, Mix, Question
@@ -213,8 +215,8 @@ def views(attribution: Attribution) -> Views:
 def plain(piece: Piece, positions: Sequence[int]) -> Shown:
     """A piece of text, ready for JSON."""
     return {
-        "text": piece.text,
-        "before": piece.before,
+        "text": harmless(piece.text),
+        "before": harmless(piece.before),
         "score": piece.score,
         "share": round(piece.share, 4),
         "special": piece.is_special,
@@ -349,7 +351,7 @@ def mixing(model: Model, question: Mix, limits: Limits) -> Mixed:
         "method": found.method,
         "layer": question.layer % len(found.layers),
         "layers": len(found.layers),
-        "tokens": list(found.tokens),
+        "tokens": list(readable(found.tokens)),
         "matrix": np.round(matrix.astype(np.float64), 5).tolist(),
     }
 
@@ -389,8 +391,8 @@ def generate(model: Model, question: Generate, limits: Limits) -> Generated:
     return {
         "method": found.attributions[0].method,
         "signed": found.attributions[0].signed,
-        "prompt": list(found.prompt),
-        "output": list(found.output),
+        "prompt": spelled((*found.prompt, *found.output))[: len(found.prompt)],
+        "output": spelled((*found.prompt, *found.output))[len(found.prompt) :],
         "matrix": np.round(found.matrix.astype(np.float64), 6).tolist(),
     }
 

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
+from threading import RLock, Thread
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from headlight.evaluation.folder import open_folder
 from headlight.evaluation.results import Results, open_run
 from headlight.metrics.case import metric_of
 from headlight.plot.runs import AXES
+from headlight.renderers.names import spelled
 from headlight.web.replies import Cell, Disagreements, MeanCurves, MetricRow, Run, Shown
 
 Scored = dict[int, dict[str, Any]]
@@ -30,7 +32,8 @@ class Runs:
     read: dict[str, tuple[int, Results]] = field(default_factory=dict)
     orders: dict[tuple[str, str, str], list[tuple[float, int]]] = field(default_factory=dict)
     labels: dict[str, list[str | None]] = field(default_factory=dict)
-    lock: Lock = field(default_factory=Lock)
+    overviews: dict[str, Run] = field(default_factory=dict)
+    lock: AbstractContextManager[Any] = field(default_factory=RLock)
 
     def __getitem__(self, name: str) -> Results:
         if name not in self.folders:
@@ -39,13 +42,30 @@ class Runs:
             size = len(list((self.folders[name] / "parts").glob("*.parquet")))
             if self.read.get(name, (-1,))[0] != size:
                 self.read[name] = (size, open_run(self.folders[name]))
+                self.overviews.pop(name, None)
                 for key in [key for key in self.orders if key[0] == name]:
                     del self.orders[key]
             return self.read[name][1]
 
+    def prepare(self) -> None:
+        """Make the overviews while nobody waits for them: intervals of large runs take seconds."""
+
+        def make() -> None:
+            for name in self.folders:
+                self.overview(name)
+
+        Thread(target=make, name="headlight-runs", daemon=True).start()
+
     def overview(self, name: str) -> Run:
         """What was run, and every metric of every method."""
-        results = self[name]
+        with self.lock:
+            results = self[name]
+            if name not in self.overviews:
+                self.overviews[name] = self.summed_up(name, results)
+            return self.overviews[name]
+
+    def summed_up(self, name: str, results: Results) -> Run:
+        """The overview of a run as it is now."""
         measured = [
             m for m in results.metrics if any(results.summary(m, n).count for n in results.methods)
         ]
@@ -188,12 +208,17 @@ def shown(record: dict[str, Any]) -> list[Shown]:
     """Tokens with their scores, as the page shows pieces of text."""
     largest = float(np.abs(ordinary(record)).max(initial=0.0))
     found: list[Shown] = []
-    columns: Sequence[Sequence[Any]] = (record["tokens"], record["scores"], record["special"])
+    columns: Sequence[Sequence[Any]] = (
+        spelled(record["tokens"]),
+        record["scores"],
+        record["special"],
+    )
     for position, (token, score, special) in enumerate(zip(*columns, strict=True)):
+        text = token.lstrip()
         found.append(
             {
-                "text": token,
-                "before": " " if position else "",
+                "text": text,
+                "before": token[: len(token) - len(text)],
                 "score": score,
                 "share": round(score / largest, 4) if largest else 0.0,
                 "special": special,

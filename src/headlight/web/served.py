@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 from headlight.batch import Text
@@ -49,21 +49,30 @@ class Shelf:
     models: dict[str, Model] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     described: dict[str, dict[str, Any]] = field(default_factory=dict)
+    loaders: list[Thread] = field(default_factory=list)
+    is_closed: Event = field(default_factory=Event)
 
     def fill(self) -> None:
         """Load the first model, so that there is one to ask; the others come while it answers."""
         self.add(self.names[0], load(self.names[0]))
-        Thread(target=self.fill_up, name="headlight-loading", daemon=True).start()
+        self.loaders.append(Thread(target=self.fill_up, name="headlight-loading", daemon=True))
+        self.loaders[-1].start()
 
     def fill_up(self) -> None:
         """Load the models that are not there yet; one that cannot be loaded is told, not fatal."""
         for name in self.names:
-            if name not in self.models:
+            if name not in self.models and not self.is_closed.is_set():
                 try:
                     self.add(name, load(name))
                 except HeadlightError as error:
                     self.failed[name] = str(error)
                     LOG.error("%s cannot be loaded: %s", name, error)
+
+    def close(self) -> None:
+        """Load nothing more, and wait for what is being loaded: torch does not survive to be cut off."""
+        self.is_closed.set()
+        for loader in self.loaders:
+            loader.join()
 
     def add(self, name: str, model: Model) -> None:
         """Put a model on the shelf."""
@@ -102,6 +111,7 @@ def describe(name: str, model: Model) -> dict[str, Any]:
         "has_mask": "mask_lrp" in methods,
         "methods": methods,
         "layered": [n for n in methods if has_layers(METHODS[n])],
+        "mixing": [n for n in methods if METHODS[n].mixing is not None],
         "changes": [c for c in changes if c != "mask" or has_mask_token],
         "examples": [
             {"text": text, "pair": None} if isinstance(text, str) else {"text": text[0], "pair": text[1]}

@@ -106,7 +106,9 @@ def serve(
         shelf = Shelf(tuple(dict.fromkeys(models)))
         say(f"loading {shelf.names[0]} …")
         shelf.fill()
-        app = application(shelf, Runs(folders), limits=limits, token=token, hosts=address.hosts)
+        results = Runs(folders)
+        results.prepare()
+        app = application(shelf, results, limits=limits, token=token, hosts=address.hosts)
         shown = f"[{address.host}]" if ":" in address.host else address.host
         fragment = f"/#token={token}" if token else "/"
         say(f"headlight is at http://{shown}:{place.getsockname()[1]}{fragment} (Ctrl+C stops it)")
@@ -120,6 +122,7 @@ def serve(
         )
         with signals_end_quietly():
             uvicorn.Server(config).run(sockets=[place])
+            shelf.close()
 
 
 @contextmanager

@@ -1,0 +1,174 @@
+import { cancel } from "/static/api.js";
+import { byId, element, fill } from "/static/dom.js";
+import { chart } from "/static/chart.js";
+import { attributionsOf } from "/static/explanation.js";
+import { maskOf } from "/static/mask.js";
+import { askKindly } from "/static/notices.js";
+import { percent, probability, quoted } from "/static/numbers.js";
+import { followView } from "/static/panel.js";
+import { QUESTION, modelOf, questionOf } from "/static/state.js";
+
+const SHORT = 64;
+const SHARE = 0.5;
+const LITTLE = 0.05;
+
+function nearest(levels, share) {
+  return levels.reduce(
+    (best, level, place) =>
+      Math.abs(level - share) < Math.abs(levels[best] - share) ? place : best,
+    0,
+  );
+}
+
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
+
+// Between nothing and everything taken away: how far the method is below random orders.
+function rating(curve, { probabilities, low }) {
+  const inner = curve.probabilities.map((_, place) => place).slice(1, -1);
+  const start = curve.probabilities[0];
+  const moved = Math.max(
+    ...inner.map((place) => start - Math.min(curve.probabilities[place], probabilities[place])),
+  );
+  if (moved < LITTLE)
+    return ["", "Cannot be told here: the answer hardly moves, whatever is taken away."];
+  const gap = mean(inner.map((place) => probabilities[place] - curve.probabilities[place]));
+  const isBelow =
+    mean(inner.map((place) => (curve.probabilities[place] < low[place] ? 1 : 0))) >= 0.5;
+  if (isBelow && gap >= LITTLE) return ["good", "Clearly better than chance."];
+  if (isBelow || gap >= LITTLE / 2) return ["fair", "Somewhat better than chance."];
+  return ["poor", "No better than chance: do not rely on this map."];
+}
+
+function sentence(curve, answer) {
+  const place = nearest(answer.levels, SHARE);
+  const [start, end] = [curve.probabilities[0], curve.probabilities[place]];
+  const verbs = end < start ? ["makes", "fall"] : ["lets", "go"];
+  return (
+    `Taking away the highest-scored ${percent(answer.levels[place])} of the words ${verbs[0]} the probability of ${quoted(answer.label)} ` +
+    `${verbs[1]} from ${probability(start)} to ${probability(end)}; random words: to ${probability(answer.random.probabilities[place])}.`
+  );
+}
+
+function trustLine(curve, answer) {
+  const [grade, words] = rating(curve, answer.random);
+  return element(
+    "li",
+    { class: `trust ${grade}` },
+    element("strong", {}, curve.method, ": ", words),
+    element("span", { dir: "auto" }, sentence(curve, answer)),
+  );
+}
+
+function seriesOf({ levels, curves, random }) {
+  return [
+    ...curves.map((curve) => ({ name: curve.method, levels, values: curve.probabilities })),
+    {
+      name: "random words (mean and spread)",
+      levels,
+      values: random.probabilities,
+      low: random.low,
+      high: random.high,
+      isFloor: true,
+    },
+  ];
+}
+
+export function mountCurves(page) {
+  const panel = byId("curves-panel");
+  let answer = null;
+  let asked = "";
+
+  function sayInstead(sentence) {
+    fill(byId("trust"), element("p", { class: "soft" }, sentence));
+  }
+
+  // A long text costs the server a minute of work, which nobody wants for every key that is pressed.
+  function offer() {
+    cancel("curves");
+    const button = element(
+      "button",
+      { type: "button", id: "measure", click: measure },
+      "Measure it",
+    );
+    fill(
+      byId("trust"),
+      element(
+        "div",
+        { class: "bar" },
+        button,
+        element("span", { class: "soft" }, "This takes a while for a long text or a slow method."),
+      ),
+    );
+    forget();
+  }
+
+  function forget() {
+    fill(byId("curves"));
+    answer = null;
+    asked = "";
+  }
+
+  function show() {
+    const { failures } = answer;
+    const lines = answer.curves.map((curve) => trustLine(curve, answer));
+    const failed = Object.entries(failures).map(([method, why]) =>
+      element("li", { class: "trust" }, `${method}: ${why}`),
+    );
+    fill(byId("trust"), element("ul", { class: "plain" }, lines, failed));
+    if (panel.open) draw();
+  }
+
+  function draw() {
+    if (!answer) return;
+    const names = {
+      x: "share of the tokens taken away",
+      y: `probability of ${quoted(answer.label)}`,
+      title: `Probability of ${quoted(answer.label)} while the highest-scored tokens are taken away, against random ones`,
+    };
+    chart(byId("curves"), seriesOf(answer), names, [0, 1]);
+  }
+
+  function bodyOf(state) {
+    const mask = maskOf(state, modelOf(page.about, state.model));
+    return JSON.stringify({
+      ...questionOf(state),
+      methods: state.methods,
+      change: state.change,
+      mask,
+    });
+  }
+
+  async function measure() {
+    const body = bodyOf(page.state.get());
+    asked = body;
+    if (!answer) sayInstead("Measuring …");
+    const found = await askKindly("/api/curves", JSON.parse(body), "curves");
+    if (found === undefined) return;
+    if (found === null) {
+      forget();
+      return sayInstead("It could not be measured for this text.");
+    }
+    answer = found;
+    show();
+  }
+
+  function isCheap(state, answers) {
+    const slow = page.about.methods
+      .filter((method) => method.cost === "slow")
+      .map((method) => method.name);
+    return answers.tokens.length <= SHORT && !state.methods.some((name) => slow.includes(name));
+  }
+
+  function update() {
+    const [state, answers] = [page.state.get(), page.answers.get()];
+    const isCurrent =
+      answers.question === JSON.stringify(questionOf(state)) && !answers.pending.length;
+    if (!isCurrent || !attributionsOf(answers, state).length || bodyOf(state) === asked) return;
+    if (isCheap(state, answers)) measure();
+    else offer();
+  }
+
+  followView(page, "curves", () => panel.open && draw());
+  page.state.listen([...QUESTION, "methods", "change", "mask"], update);
+  page.answers.listen(["found", "failures", "pending"], update);
+}
