@@ -45,7 +45,7 @@ from headlight.web.replies import (
     Views,
 )
 
-RANDOM_ORDERS = 20
+RANDOM_ORDERS = 10
 """Random orders of the tokens that a deletion curve is held against."""
 Found = dict[str, Attribution | str]
 """By method: its attribution, or why there is none."""
@@ -63,7 +63,9 @@ def is_slow(method: str) -> bool:
 def row_of(model: Model, question: Question | Generate, limits: Limits) -> Row:
     """The tokens of a question, refused where they are too many."""
     given = question.text if isinstance(question, Generate) else question.input
-    row = fitted(model, rows_of(model, given)[0])
+    (row,) = rows_of(model, given)
+    if not isinstance(question, Generate):
+        row = fitted(model, row)
     if len(row) > limits.tokens:
         raise Refusal(
             413,
@@ -384,6 +386,7 @@ def generate(model: Model, question: Generate, limits: Limits) -> Generated:
             f"{limits.generated_tokens}. Shorten it.",
         )
     check_matrix(len(row) + count, limits)
+    model.check_row_length(0, len(row) + count - 1)
     check_methods([question.method], row, limits)
     found = explain_generation(
         model, question.text, question.method, continuation=given, max_new_tokens=count

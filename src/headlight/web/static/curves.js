@@ -4,48 +4,35 @@ import { chart } from "/static/chart.js";
 import { attributionsOf } from "/static/explanation.js";
 import { maskOf } from "/static/mask.js";
 import { askKindly } from "/static/notices.js";
-import { percent, probability, quoted } from "/static/numbers.js";
+import { probability, quoted } from "/static/numbers.js";
 import { followView } from "/static/panel.js";
 import { QUESTION, modelOf, questionOf } from "/static/state.js";
 
 const SHORT = 64;
-const SHARE = 0.5;
 const LITTLE = 0.05;
-
-function nearest(levels, share) {
-  return levels.reduce(
-    (best, level, place) =>
-      Math.abs(level - share) < Math.abs(levels[best] - share) ? place : best,
-    0,
-  );
-}
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
 
-// Between nothing and everything taken away: how far the method is below random orders.
+// Between nothing and everything taken away.
+const inner = (values) => values.slice(1, -1);
+
 function rating(curve, { probabilities, low }) {
-  const inner = curve.probabilities.map((_, place) => place).slice(1, -1);
+  const [own, random, lowest] = [curve.probabilities, probabilities, low].map(inner);
   const start = curve.probabilities[0];
-  const moved = Math.max(
-    ...inner.map((place) => start - Math.min(curve.probabilities[place], probabilities[place])),
-  );
-  if (moved < LITTLE)
+  if (start - Math.min(...own, ...random) < LITTLE)
     return ["", "Cannot be told here: the answer hardly moves, whatever is taken away."];
-  const gap = mean(inner.map((place) => probabilities[place] - curve.probabilities[place]));
-  const isBelow =
-    mean(inner.map((place) => (curve.probabilities[place] < low[place] ? 1 : 0))) >= 0.5;
+  const gap = mean(random) - mean(own);
+  const isBelow = mean(own.map((value, place) => (value < lowest[place] ? 1 : 0))) >= 0.5;
   if (isBelow && gap >= LITTLE) return ["good", "Clearly better than chance."];
   if (isBelow || gap >= LITTLE / 2) return ["fair", "Somewhat better than chance."];
   return ["poor", "No better than chance: do not rely on this map."];
 }
 
 function sentence(curve, answer) {
-  const place = nearest(answer.levels, SHARE);
-  const [start, end] = [curve.probabilities[0], curve.probabilities[place]];
-  const verbs = end < start ? ["makes", "fall"] : ["lets", "go"];
+  const left = ({ probabilities }) => probability(mean(inner(probabilities)));
   return (
-    `Taking away the highest-scored ${percent(answer.levels[place])} of the words ${verbs[0]} the probability of ${quoted(answer.label)} ` +
-    `${verbs[1]} from ${probability(start)} to ${probability(end)}; random words: to ${probability(answer.random.probabilities[place])}.`
+    `Taking away its highest-scored words step by step leaves ${quoted(answer.label)} a probability of ` +
+    `${left(curve)} on average (it is ${probability(curve.probabilities[0])} with all words); taking away random words leaves ${left(answer.random)}.`
   );
 }
 

@@ -39,6 +39,7 @@ async function painted(svg) {
 
 export function mountExport(page) {
   function fetched(format, read) {
+    page.settle();
     const state = page.state.get();
     const mask = maskOf(state, modelOf(page.about, state.model));
     const { methods, difference } = state;
@@ -70,6 +71,7 @@ export function mountExport(page) {
   }
 
   async function copyLink() {
+    page.settle();
     page.writeAddress();
     const field = byId("link");
     field.value = location.href;

@@ -100,6 +100,7 @@ export function mountGeneration(page) {
 
   byId("generation-form").addEventListener("submit", (event) => {
     event.preventDefault();
+    page.settle();
     const before = page.state.get();
     page.state.change({
       generated: Math.max(1, Number(byId("generate-count").value) || USUAL),

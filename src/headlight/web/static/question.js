@@ -31,8 +31,25 @@ function labelControl(id, model, value, empty) {
 
 export function mountQuestion(page) {
   const model = () => modelOf(page.about, page.state.get().model);
-  const ask = (patch) => page.state.change({ ...patch, hidden: [], generated: 0 });
-  const typed = delayed((key, value) => ask({ [key]: value }), PAUSE);
+  let waiting = {};
+
+  // What was typed and has not been asked yet goes with whatever is asked next.
+  function ask(patch) {
+    const all = { ...waiting, ...patch };
+    waiting = {};
+    page.state.change({ ...all, hidden: [], generated: 0 });
+  }
+
+  function settle() {
+    if (Object.keys(waiting).length) ask({});
+  }
+
+  const settleLater = delayed(settle, PAUSE);
+
+  function typed(key, value) {
+    waiting[key] = value;
+    settleLater();
+  }
 
   function showModel() {
     const { title, fields, labels, target_hint: hint } = model();
@@ -78,7 +95,8 @@ export function mountQuestion(page) {
   }
 
   function changeModel() {
-    const state = page.state.get();
+    const state = { ...page.state.get(), ...waiting };
+    waiting = {};
     const next = modelOf(page.about, byId("model").value);
     const keeps =
       state.text.trim() &&
@@ -105,6 +123,7 @@ export function mountQuestion(page) {
     );
   }
 
+  page.settle = settle;
   showModels();
   page.answers.listen(["offered"], showModels);
   byId("model").addEventListener("change", changeModel);
