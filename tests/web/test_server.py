@@ -1,0 +1,312 @@
+"""The server as a process: how it starts, what it says, and how it stops."""
+
+import http.client
+import json
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from fastapi.routing import APIRoute
+from typer.testing import CliRunner
+
+from headlight import HeadlightError, InvalidInput, InvalidOption, Model
+from headlight.cli import app, main
+from headlight.errors import MissingExtra
+from headlight.web.app import STATIC
+from headlight.web.guard import LOOPBACK
+from headlight.web.served import Shelf
+from headlight.web.server import Address, found_runs, listening
+from tests.test_cli import folder
+from tests.web.sites import Site
+
+__all__ = ["folder"]
+
+TEXT = "a charming and often affecting journey, though the plot is thin"
+
+
+@dataclass(frozen=True, eq=False)
+class Server:
+    """A process and what it said of itself."""
+
+    process: subprocess.Popen[str]
+    line: str
+
+    @property
+    def address(self) -> Any:
+        (found,) = re.findall(r"http://\S+", self.line)
+        return urlsplit(found)
+
+    def send(self, verb: str, path: str, question: Any = None, **headers: str) -> Any:
+        """A connection over which a request was sent."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.address.port, timeout=60)
+        body = None if question is None else json.dumps(question)
+        kind = {} if body is None else {"Content-Type": "application/json"}
+        connection.request(verb, path, body, {**kind, **headers})
+        return connection
+
+    def ask(self, verb: str, path: str, question: Any = None, **headers: str) -> tuple[int, str]:
+        return answer(self.send(verb, path, question, **headers))
+
+
+def answer(connection: http.client.HTTPConnection) -> tuple[int, str]:
+    """The status and the text of what comes back."""
+    try:
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+    finally:
+        connection.close()
+
+
+@contextmanager
+def server(*arguments: str, **environment: str) -> Iterator[Server]:
+    """A server that is ready to answer."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "headlight", "serve", "--port", "0", *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", **environment},
+    )
+    assert process.stderr is not None
+    try:
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            if line.startswith("headlight is at"):
+                break
+        assert process.poll() is None, "".join(said)
+        yield Server(process, said[-1])
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+@pytest.mark.xdist_group("serve")
+def test_a_server_answers_and_stops_when_the_last_is_answered() -> None:
+    question = {"model": "sentiment", "text": TEXT, "methods": ["lime"]}
+    with server("--model", "sentiment") as running:
+        assert running.address.hostname == "127.0.0.1"
+        assert running.address.path == "/"
+        assert running.address.fragment == ""
+        assert running.ask("GET", "/") == (200, (STATIC / "index.html").read_text())
+        status, about = running.ask("GET", "/api/about")
+        assert status == 200
+        assert [each["name"] for each in json.loads(about)["models"]] == ["sentiment"]
+        assert running.ask("GET", "/", Host="evil.example")[0] == 421
+        waiting = [
+            running.send("POST", "/api/explain", {**question, "text": f"{TEXT} {n}"})
+            for n in range(4)
+        ]
+        assert running.ask("GET", "/api/about")[0] == 200
+        answered, *_ = select.select([each.sock for each in waiting], [], [], 0)
+        assert len(answered) < 4
+        running.process.send_signal(signal.SIGTERM)
+        for number, connection in enumerate(waiting):
+            status, said = answer(connection)
+            assert status == 200, said
+            assert json.loads(said)["attributions"][0]["data"]["texts"] == [f"{TEXT} {number}"]
+        assert running.process.wait(30) == 0
+        assert running.process.stderr.read() == ""
+        with pytest.raises(ConnectionRefusedError):
+            running.send("GET", "/")
+
+
+@pytest.mark.xdist_group("serve")
+def test_other_machines_need_the_token(folder: str) -> None:
+    with server("--model", folder, "--model", "sentiment", "--host", "0.0.0.0") as running:
+        name, _, token = running.address.fragment.partition("=")
+        assert name == "token"
+        assert len(token) >= 32
+        assert running.ask("GET", "/")[0] == 200
+        assert running.ask("GET", "/api/about")[0] == 401
+        assert running.ask("GET", "/api/about", Authorization="Bearer no")[0] == 401
+        bearer = f"Bearer {token}"
+        status, about = running.ask("GET", "/api/about", Authorization=bearer, Host="machine:1")
+        assert status == 200
+        assert token not in about
+        running.process.send_signal(signal.SIGINT)
+        assert running.process.wait(30) == 0
+        assert running.process.stderr.read() == ""
+
+
+# --------------------------------------------------------------------------------- refusals
+
+
+def mistake(*arguments: str) -> HeadlightError:
+    """The error that a command must end with."""
+    found = CliRunner().invoke(app, ["serve", *arguments]).exception
+    assert isinstance(found, HeadlightError), found
+    return found
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port on which someone listens."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        yield found.getsockname()[1]
+
+
+def test_a_port_that_is_taken_is_told_in_a_sentence_and_an_exit_code(
+    taken: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["headlight", "serve", "--port", str(taken)])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert said == (
+        f"error: InvalidInput: cannot listen on 127.0.0.1, port {taken}: Address already in use. "
+        "Choose another --port, or --port 0 for any free one."
+    )
+
+
+def test_a_port_is_taken_from_the_moment_it_is_bound() -> None:
+    with listening(Address(port=0)) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(InvalidInput, match="already in use"):
+            listening(Address(port=port))
+    with listening(Address(port=port)) as again:
+        assert again.getsockname()[1] == port
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--model", "sentimnet"], "no model could be loaded from 'sentimnet'"),
+        (["--port", "70000"], "port 70000 does not exist"),
+        (["--port", "-1"], "port -1 does not exist"),
+        (["--host", "no.such.host.invalid"], "cannot listen on no.such.host.invalid"),
+        (["--host", "192.0.2.1"], "cannot listen on 192.0.2.1, port 0"),
+        (["--run", "."], "there is no run in '.'"),
+        (["--run", "nowhere"], "there is no run in 'nowhere'"),
+    ],
+)
+def test_what_cannot_be_served_is_told_in_a_sentence(
+    arguments: list[str], part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert part in str(mistake("--port", "0", *arguments))
+
+
+def test_runs_are_called_by_their_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headlight.web.server.open_folder", lambda path: path)
+    one, other = tmp_path / "a" / "run", tmp_path / "b" / "run"
+    assert found_runs([one, tmp_path / "b" / ".." / "c"]) == {"run": one, "c": tmp_path / "c"}
+    with pytest.raises(InvalidOption, match="two runs are called 'run'"):
+        found_runs([one, other])
+
+
+@pytest.mark.parametrize("package", ["fastapi", "uvicorn"])
+def test_without_the_packages_it_says_what_to_install(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in list(sys.modules):
+        if name.startswith("headlight.web."):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    error = mistake()
+    assert type(error).__name__ == MissingExtra.__name__
+    assert str(error) == (
+        f"headlight serve needs the package '{package}', which is not installed. "
+        "Run: pip install 'headlight[web]'."
+    )
+
+
+# -------------------------------------------------------------------------------- addresses
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.2"])
+def test_on_this_machine_no_token_is_needed_but_the_right_name_is(host: str) -> None:
+    assert Address(host).needed_token is None
+    assert Address(host, token="own").needed_token == "own"
+    assert {*LOOPBACK, host} == set(Address(host).hosts)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "machine.example", ""])
+def test_elsewhere_a_token_is_made_up_where_none_is_given(host: str) -> None:
+    made = Address(host).needed_token
+    assert made is not None
+    assert len(made) >= 32
+    assert made != Address(host).needed_token
+    assert Address(host, token="own").needed_token == "own"
+    assert Address(host).hosts == ()
+
+
+# ------------------------------------------------------------------------- what is told
+
+
+def test_the_schema_has_every_route_with_what_it_takes_and_gives(page: Site) -> None:
+    schema = page.get("/api/openapi.json").json()
+    routes = [r for r in page.app.routes if isinstance(r, APIRoute) and r.include_in_schema]
+    assert len(routes) == 12
+    assert set(schema["paths"]) == {route.path for route in routes}
+    for route in routes:
+        ((verb, told),) = schema["paths"][route.path].items()
+        assert {verb.upper()} == route.methods
+        assert told["description"]
+        given = told["responses"]["200"]["content"]
+        if route.path == "/api/export":
+            assert set(given) == {
+                "text/html",
+                "image/svg+xml",
+                "application/x-ndjson",
+                "application/x-tex",
+            }
+        else:
+            assert "$ref" in given["application/json"]["schema"]
+        refusal = told["responses"]["4XX"]["content"]["application/json"]["schema"]["$ref"]
+        name = refusal.rpartition("/")[2]
+        assert set(schema["components"]["schemas"][name]["properties"]) == {"error", "kind"}
+        if verb == "post":
+            assert "$ref" in told["requestBody"]["content"]["application/json"]["schema"]
+        assert "422" not in told["responses"]
+
+
+def test_about_tells_what_can_be_asked(page: Site, models: dict[str, Model]) -> None:
+    about = page.get("/api/about").json()
+    assert [each["name"] for each in about["models"]] == list(models)
+    assert about["loading"] == []
+    assert about["failed"] == {}
+    assert about["default_methods"] == ["attcat"]
+    assert about["limits"]["tokens"] == 512
+    told = {each["name"]: each for each in about["models"]}
+    assert told["sentiment"]["labels"] == ["negative", "positive"]
+    assert told["sentiment"]["has_mask"]
+    assert not told["classifier"]["has_mask"]
+    assert [each["label"] for each in told["reader"]["fields"]] == ["Question", "Context"]
+    assert [name for name, each in told.items() if each["generates"]] == ["writer"]
+    assert told["writer"]["changes"] == ["delete", "pad"]
+    costs = {each["name"]: each["cost"] for each in about["methods"]}
+    assert (costs["attcat"], costs["shapley"]) == ("fast", "slow")
+    for each in about["models"]:
+        assert set(each["layered"]) <= set(each["methods"]) <= set(costs)
+        assert each["examples"]
+
+
+def test_every_example_of_an_own_model_can_be_explained(page: Site) -> None:
+    (told, *_) = page.get("/api/about").json()["models"]
+    for example in told["examples"]:
+        page.answer("explain", model=told["name"], **example, methods=["attcat"])
+
+
+def test_models_come_one_after_the_other_and_a_bad_one_is_told(
+    folder: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    shelf = Shelf((folder, "nowhere/nothing"))
+    assert shelf.loading == [folder, "nowhere/nothing"]
+    shelf.fill_up()
+    assert shelf.loading == []
+    assert list(shelf.models) == [folder]
+    assert "no model could be loaded from 'nowhere/nothing'" in shelf.failed["nowhere/nothing"]
+    assert "nowhere/nothing cannot be loaded" in caplog.text
