@@ -231,6 +231,11 @@ def test_generation_is_a_matrix_of_input_and_output(writer: Model, method: str) 
     assert "".join(given.output).replace("Ġ", " ") == " are good"
 
 
+def test_a_text_that_would_grow_too_long_is_not_begun(writer: Model) -> None:
+    with pytest.raises(InvalidInput, match=r"and tiny .* takes"):
+        headlight.explain_generation(writer, "the keys", max_new_tokens=10_000)
+
+
 def test_only_causal_models_generate(classifier: Model) -> None:
     with pytest.raises(InvalidInput, match="only a causal language model"):
         headlight.explain_generation(classifier, TEXT)

@@ -254,6 +254,7 @@ def explain_generation(
         )
     row = rows_of(model, prompt)[0]
     if continuation is None:
+        model.check_row_length(0, len(row) + max_new_tokens - 1)
         added = generate(model, row, max_new_tokens)
     else:
         added = model.tokenizer(continuation, add_special_tokens=False)["input_ids"]

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headlight.metrics.statistics import Summary, compare, mean_of_chunks, summarise
+from headlight.metrics.statistics import (
+    Summary,
+    chunk_weights,
+    compare,
+    mean_of_chunks,
+    summarise,
+)
 from tests.metrics import few
 from tests.reference import metrics as reference
 
@@ -191,3 +197,11 @@ def test_the_scale_of_values_does_not_change_what_chance_does(scale: float) -> N
     gaps = [8.0, -4.0, 6.0, 3.0, -9.0, -2.0]
     found = compare([scale * gap for gap in gaps], [0.0] * len(gaps))
     assert found.p_value == pytest.approx(0.96875, abs=0.01)
+
+
+def test_the_interval_of_a_mean_of_chunks_is_around_it() -> None:
+    values = [0.0] * 100 + [1.0]
+    found = summarise(values, chunk_weights(values))
+    assert found.mean == pytest.approx(1 / 11)
+    assert found.low <= found.mean <= found.high
+    assert mean_of_chunks(values) == found.mean

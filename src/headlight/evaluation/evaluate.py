@@ -145,9 +145,9 @@ def prepared(
     return settings, examples
 
 
-def fitting_methods(model: str) -> list[str]:
+def fitting_methods(model: str | Model) -> list[str]:
     """All methods that can be used on a model as it is: some need a head mask, or a head that decodes."""
-    loaded = load(model)
+    loaded = load(model) if isinstance(model, str) else model
     found = []
     for name in METHODS:
         try:

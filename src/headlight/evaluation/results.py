@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -18,8 +18,8 @@ from headlight.metrics.statistics import (
     RESAMPLES,
     Comparison,
     Summary,
+    chunk_weights,
     compare,
-    mean_of_chunks,
     summarise,
 )
 from headlight.metrics.words import Corpus, TypeScores, class_words
@@ -118,8 +118,8 @@ class Results:
             n is not None and not math.isnan(v)
             for n, v in zip(own["note"], own["value"], strict=True)
         )
-        found = summarise(own["value"], own["weight"], noted=noted)
-        return replace(found, mean=mean_of_chunks(own["value"])) if metric in CHUNKED else found
+        weights = chunk_weights(own["value"]) if metric in CHUNKED else own["weight"]
+        return summarise(own["value"], weights, noted=noted)
 
     def curve(self, metric: str, method: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The levels of a metric and the mean of its curve there, where it has one."""

@@ -91,13 +91,20 @@ def compare(
     return Comparison(own.mean, own.low, own.high, (as_far + 1) / (FLIPS + 1), len(gaps))
 
 
-def mean_of_chunks(values: Sequence[float] | NDArray[np.float64], processes: int = 10) -> float:
-    """The unweighted mean of the means of chunks, as Mask-LRP's released code averages.
+def chunk_weights(
+    values: Sequence[float] | NDArray[np.float64], processes: int = 10
+) -> NDArray[np.float64]:
+    """Weights by which a mean is the unweighted mean of the means of chunks.
 
-    Chunks have ⌊n / processes⌋ examples in order, a remainder is one more; NaN counts as nothing.
+    Mask-LRP's released code averages so. Chunks have ⌊n / processes⌋ examples in order, a remainder is one
+    more; NaN counts as nothing.
     """
-    every = np.asarray(values, np.float64)
-    size = max(1, len(every) // processes)
-    chunks = [every[n : n + size] for n in range(0, len(every), size)]
-    means = [float(np.nanmean(chunk)) for chunk in chunks if not np.isnan(chunk).all()]
-    return float(np.mean(means)) if means else math.nan
+    known = ~np.isnan(np.asarray(values, np.float64))
+    size = max(1, len(known) // processes)
+    counts = [max(1, int(known[n : n + size].sum())) for n in range(0, len(known), size)]
+    return 1.0 / np.repeat(np.array(counts, np.float64), size)[: len(known)]
+
+
+def mean_of_chunks(values: Sequence[float] | NDArray[np.float64], processes: int = 10) -> float:
+    """The unweighted mean of the means of chunks."""
+    return summarise(values, chunk_weights(values, processes)).mean

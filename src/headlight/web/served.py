@@ -9,7 +9,8 @@ from typing import Any
 from headlight.batch import Text
 from headlight.data.datasets import OWN, read_examples
 from headlight.errors import HeadlightError, unknown_name
-from headlight.explanation import has_layers, planned
+from headlight.evaluation.evaluate import fitting_methods
+from headlight.explanation import has_layers
 from headlight.loading import load
 from headlight.methods import METHODS
 from headlight.metrics.probe import CHANGES
@@ -94,7 +95,7 @@ def describe(name: str, model: Model) -> dict[str, Any]:
     """What the page is told about a model."""
     config = model.network.config.get_text_config()
     entry = CATALOGUE.get(name)
-    methods = fitting(model)
+    methods = fitting_methods(model)
     has_labels = model.task in (Task.SEQUENCE, Task.TOKEN)
     has_mask_token = model.tokenizer is not None and model.tokenizer.mask_token_id is not None
     changes = [c for c in CHANGES if c in ("delete", "mask", "pad")]
@@ -118,18 +119,6 @@ def describe(name: str, model: Model) -> dict[str, Any]:
             for text in examples(model, name)
         ],
     }  # fmt: skip
-
-
-def fitting(model: Model) -> list[str]:
-    """The methods that can be used on a model as it is."""
-    found = []
-    for name in METHODS:
-        try:
-            planned(model, name, "paper", {}, 1, False)
-        except HeadlightError:
-            continue
-        found.append(name)
-    return found
 
 
 def fields(model: Model, name: str) -> list[dict[str, str]]:
