@@ -249,11 +249,24 @@ def test_a_link_shows_the_same(tab: Tab) -> None:
     expect(page.locator("#maps")).to_contain_text("rollout")
     before = page.locator("#maps").inner_text(), page.locator("#hide-answer").inner_text()
     address = page.url
+    assert "?" not in address
     page.goto("about:blank")
     page.goto(address)
     expect(page.locator("#hide-answer")).to_have_text(before[1])
     assert page.locator("#maps").inner_text() == before[0]
     assert page.locator("#target").input_value() == "negative"
+
+
+def test_a_link_to_a_long_text_is_not_sent_to_the_server(tab: Tab) -> None:
+    page = tab.open()
+    text = "ω " * 9_000 + "charming"
+    page.fill("#text", text)
+    expect(page).to_have_url(re.compile("charming"))
+    page.reload()
+    expect(page.locator("#text")).to_have_value(text)
+    expect(page.locator(".heatmap .piece").first).to_be_visible()
+    page.evaluate("location.hash = '#text=another+film'")
+    expect(page.locator("#text")).to_have_value("another film")
 
 
 def test_the_last_explanations_come_back(tab: Tab) -> None:

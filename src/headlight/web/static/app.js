@@ -15,7 +15,7 @@ import { say } from "/static/notices.js";
 import { applyPalette } from "/static/palette.js";
 import { mountPrediction } from "/static/prediction.js";
 import { mountQuestion } from "/static/question.js";
-import { readQuery, restored, writeQuery } from "/static/state.js";
+import { readAddress, restored, writeQuery } from "/static/state.js";
 import { createStore } from "/static/store.js";
 import { mountTips } from "/static/tip.js";
 import { takeTokenFromAddress } from "/static/token.js";
@@ -41,12 +41,13 @@ function mountAddress(page) {
   page.writeAddress = () =>
     history.replaceState(null, "", location.pathname + writeQuery(page.state.get()));
   page.state.listen(null, delayed(page.writeAddress, 150));
+  addEventListener("hashchange", () => page.state.change(restored(readAddress(), page.about)));
 }
 
 async function start() {
   takeTokenFromAddress();
   mountTips();
-  const given = readQuery(location.search);
+  const given = readAddress();
   const about = await readAbout(given.model);
   if (!about) return;
   if (!about.models.length)

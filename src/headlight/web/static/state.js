@@ -1,4 +1,5 @@
-// What a link must bring back. Everything here is in the query string, nothing else is.
+// What a link must bring back. It stands behind the # of the address, which is not sent to the server and
+// may be as long as a text is; a query (?text=…) is understood too.
 const DEFAULTS = {
   model: "",
   text: "",
@@ -40,9 +41,9 @@ function written(value) {
   return String(value);
 }
 
-export function readQuery(search) {
+export function readQuery(address) {
   const given = {};
-  for (const [key, value] of new URLSearchParams(search)) {
+  for (const [key, value] of new URLSearchParams(address.replace(/^[?#]/, ""))) {
     if (key in DEFAULTS) given[key] = parsed(key, value);
   }
   return given;
@@ -54,8 +55,10 @@ export function writeQuery(state) {
     if (written(state[key]) !== written(DEFAULTS[key]) || key === "text")
       query.set(key, written(state[key]));
   }
-  return `?${query}`;
+  return `#${query}`;
 }
+
+export const readAddress = () => ({ ...readQuery(location.search), ...readQuery(location.hash) });
 
 export const modelOf = (about, name) => about.models.find((model) => model.name === name);
 
