@@ -5,6 +5,7 @@
 The pages follow from the registry, and a test holds them to it; the picture is a real explanation.
 """
 
+import csv
 import json
 import re
 from collections.abc import Iterator
@@ -97,9 +98,11 @@ def metrics_page() -> str:
 
 
 def methods_table() -> str:
-    """One line a method, for the README."""
+    """One line a method, for the README; variants of one whose name theirs goes on are left out."""
     lines = ["| method | signed | what it is | source |", "|---|---|---|---|"]
     for name in METHODS:
+        if any(name.startswith(f"{other}_") for other in METHODS):
+            continue
         entry = METHODS[name]
         lines.append(
             f"| `{name}` | {'±' if entry.signed else ''} | {entry.summary} | {entry.paper} |"
@@ -109,7 +112,8 @@ def methods_table() -> str:
 
 def readme(text: str) -> str:
     """The README with its tables renewed."""
-    for mark, body in (("methods", methods_table()), ("cost", cost_table())):
+    tables = {"methods": methods_table, "cost": cost_table, "faithfulness": faithfulness_table}
+    for mark, body in ((mark, make()) for mark, make in tables.items()):
         place = re.compile(f"(<!-- {mark} -->\n).*?(<!-- /{mark} -->)", re.DOTALL)
         text = place.sub(lambda match, body=body: f"{match[1]}{body}\n{match[2]}", text)
     return text
@@ -117,21 +121,35 @@ def readme(text: str) -> str:
 
 def cost_table() -> str:
     """The main lines of the speed benchmark."""
-    kept = (
-        "rollout",
-        "attcat",
-        "gae",
-        "alti",
-        "decoded_grad_cam",
-        "mask_lrp",
-        "all gradient methods",
-        "attention_flow",
-    )
+    kept = ("attcat", "alti", "mask_lrp")
     results = json.loads((HOME.parent / "benchmarks/speed/results.json").read_text())["results"]
     lines = [f"| | {' | '.join(results)} |", f"|---|{'---|' * len(results)}"]
     for name in kept:
         cells = " | ".join(f"{found[name]['median']}×" for found in results.values())
         lines.append(f"| {name} | {cells} |")
+    return "\n".join(lines)
+
+
+SHOWN = {
+    "methods": (
+        "attn_lrp", "deeplift", "integrated_gradients", "attcat", "gae", "alti",
+        "transformer_attribution", "decoded_grad_cam", "rollout", "mask_lrp", "random",
+    ),
+    "metrics": ("aopc", "log_odds", "comprehensiveness", "sufficiency", "hiding", "spearman"),
+}  # fmt: skip
+"""What of the large run the README shows."""
+
+
+def faithfulness_table() -> str:
+    """The main lines of the run on SST-2."""
+    with (HOME.parent / "benchmarks/faithfulness/sst2/results.csv").open(encoding="utf-8") as file:
+        found = {(row["metric"], row["method"]): row for row in csv.DictReader(file)}
+    arrows = {"higher": "↑", "lower": "↓"}
+    heads = [f"{name} {arrows[METRICS[name].better]}" for name in SHOWN["metrics"]]
+    lines = [f"| | {' | '.join(heads)} |", f"|---|{'---:|' * len(heads)}"]
+    for method in SHOWN["methods"]:
+        cells = [f"{float(found[metric, method]['mean']):.3f}" for metric in SHOWN["metrics"]]
+        lines.append(f"| {method} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
