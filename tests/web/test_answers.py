@@ -693,7 +693,13 @@ def test_no_text_is_too_strange(page: Site, name: str, kind: str) -> None:
 @pytest.fixture(scope="module")
 def small(classifier: Model, writer: Model) -> Iterator[Site]:
     limits = Limits(
-        characters=200, tokens=24, slow_tokens=8, matrix_tokens=12, generated_tokens=5, methods=2
+        characters=200,
+        tokens=24,
+        slow_tokens=8,
+        slow_methods=1,
+        matrix_tokens=12,
+        generated_tokens=5,
+        methods=2,
     )
     with site({"classifier": classifier, "writer": writer}, limits=limits) as found:
         yield found
@@ -720,6 +726,7 @@ def test_every_limit_is_kept(small: Site) -> None:
     long = "the film is never boring but the plot is very dull"
     for path, changes, part in (
         ("explain", {"methods": ["gae", "attcat", "grads"]}, "3 methods were asked for at once"),
+        ("explain", {"methods": ["lime", "occlusion"]}, "uses up to 1 such methods at once"),
         ("explain", {"text": "film " * 60}, "300 characters and this server takes 200"),
         ("explain", {"text": "film " * 30, "pair": "film " * 30}, "300 characters"),
         ("mix", {"text": long}, "a matrix is shown up to 12"),

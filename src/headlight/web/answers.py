@@ -75,8 +75,14 @@ def row_of(model: Model, question: Question | Generate, limits: Limits) -> Row:
 
 
 def check_methods(methods: Sequence[str], row: Row, limits: Limits) -> None:
-    """Refuse slow methods on long texts."""
+    """Refuse slow methods on long texts, and too many of them."""
     slow = [METHODS[name].name for name in methods if is_slow(name)]
+    if len(slow) > limits.slow_methods:
+        raise Refusal(
+            413,
+            f"{', '.join(slow)} take many passes, and this server uses up to {limits.slow_methods} such "
+            "methods at once. Choose fewer of them.",
+        )
     if slow and len(row) > limits.slow_tokens:
         raise Refusal(
             413,

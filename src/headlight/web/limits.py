@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class Limits:
     """The most of everything that one request, or all of them together, may ask for.
 
-    tokens: of one text with its pair. slow_tokens: where a method takes many passes. matrix_tokens: where
+    tokens: of one text with its pair. slow_tokens: where a method takes many passes; slow_methods: of which at
+    most so many are asked for at once. matrix_tokens: where
     every token is held against every other. body: bytes of a request. upload: seconds in which it must
     have arrived. seconds: from a request to its answer. waiting: requests in the queue. together: requests
     that share a pass.
@@ -16,6 +17,7 @@ class Limits:
     characters: int = 20_000
     tokens: int = 512
     slow_tokens: int = 64
+    slow_methods: int = 4
     matrix_tokens: int = 128
     generated_tokens: int = 40
     methods: int = 8
