@@ -36,7 +36,8 @@ GAMES = {"hiding": {"draws": 5}, "revealing": {"draws": 5}}
 class Experiment:
     """A model, its data below the folder, how many examples of them, and what is measured.
 
-    metrics: all that fit, if not given. more: further metrics.
+    metrics: all that fit, if not given. more: further metrics. sanity: examples whose explanations are held
+    against those of randomised networks.
     """
 
     model: str
@@ -46,9 +47,12 @@ class Experiment:
     metrics: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
     rivals: tuple[str, ...] = ()
+    sanity: int = 8
 
 
 PROTOCOLS = ("aopc@mask_lrp", "log_odds@mask_lrp", "aopc@attcat", "log_odds@attcat")
+QUICK = ("aopc", "log_odds", "comprehensiveness", "sufficiency", "rationale", "completeness")
+"""Metrics that need the scores of one class only."""
 CORRUPTED = tuple(f"mask_lrp:corruption={n / 10}" for n in range(0, 11, 2))
 EXPERIMENTS = {
     "sst2": Experiment(
@@ -56,17 +60,23 @@ EXPERIMENTS = {
         "sst2=sst2/dev.jsonl",
         more=("jaccard", "spearman", *PROTOCOLS),
         rivals=("sentiment-1", "sentiment-2"),
+        sanity=32,
     ),
     "corruption": Experiment(
-        "sentiment", "sst2=sst2/dev.jsonl", 300, CORRUPTED, ("aopc", "log_odds", *PROTOCOLS[:2])
+        "sentiment",
+        "sst2=sst2/dev.jsonl",
+        300,
+        CORRUPTED,
+        ("aopc", "log_odds", *PROTOCOLS[:2]),
+        sanity=32,
     ),
-    "sentiment": Experiment("sentiment", "samples/sentiment", None, (*METHODS, *MANY_PASSES)),
-    "sst_trees": Experiment("sentiment", "sst_trees=sst_trees/dev.txt", 100),
-    "topic": Experiment("topic", "ag_news=ag_news/test.jsonl", 60),
-    "nli": Experiment("nli", "snli=snli/test.jsonl", 100),
-    "paraphrase": Experiment("paraphrase", "qqp=qqp/test.jsonl", 100),
-    "qa": Experiment("qa", "squad=squad/v1_dev_part.jsonl", 40),
-    "agreement": Experiment("agreement", "agreement=agreement/subj_agr_filtered.text", 100),
+    "qa": Experiment("qa", "squad=squad/v1_dev_part.jsonl", 20),
+    "nli": Experiment("nli", "snli=snli/test.jsonl", 60),
+    "paraphrase": Experiment("paraphrase", "qqp=qqp/test.jsonl", 60),
+    "topic": Experiment("topic", "ag_news=ag_news/test.jsonl", 40),
+    "sentiment": Experiment("sentiment", "samples/sentiment", 60, (*METHODS, *MANY_PASSES), QUICK),
+    "sst_trees": Experiment("sentiment", "sst_trees=sst_trees/dev.txt", 60),
+    "agreement": Experiment("agreement", "agreement=agreement/subj_agr_filtered.text", 60),
 }
 
 
@@ -86,6 +96,7 @@ def run(name: str, runs: Path) -> None:
         options=OPTIONS if "integrated_gradients" in own.methods else {},
         metric_settings={m: o for m, o in GAMES.items() if m in metrics},
         threads=1,
+        sanity=own.sanity,
         progress=sys.stderr.isatty(),
     )
     print(f"{name}: {found.settings.count} examples, {time.time() - start:.0f} s", flush=True)

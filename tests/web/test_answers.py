@@ -240,10 +240,20 @@ def test_the_heads_of_a_model_are_told(page: Site, sentiment: Model) -> None:
             assert (found["kinds"][layer][head] is not None) == found["open"][layer][head]
 
 
-def test_heads_of_a_model_without_a_mask_or_of_none_are_refused(page: Site) -> None:
-    status, sentence = refused(page.get("/api/heads", model="classifier"))
-    assert status == 400
-    assert "comes without a head mask" in sentence
+def test_every_head_of_a_model_without_a_mask_is_on(page: Site, classifier: Model) -> None:
+    found = page.get("/api/heads", model="classifier").json()
+    config = classifier.network.config
+    assert found["open"] == [[True] * config.num_attention_heads] * config.num_hidden_layers
+    assert {kind for layer in found["kinds"] for kind in layer} == {None}
+    asked = {"model": "classifier", "text": TEXT}
+    (masked,) = page.answer("explain", **asked, methods=["mask_lrp"], mask=found["open"])[
+        "attributions"
+    ]
+    (whole,) = page.answer("explain", **asked, methods=["transformer_attribution"])["attributions"]
+    assert masked["data"]["scores"] == pytest.approx(whole["data"]["scores"], rel=1e-5)
+
+
+def test_heads_of_no_model_are_refused(page: Site) -> None:
     assert refused(page.get("/api/heads", model="none"))[0] == 404
     assert refused(page.get("/api/heads"))[0] == 422
 

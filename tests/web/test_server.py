@@ -284,6 +284,8 @@ def test_about_tells_what_can_be_asked(page: Site, models: dict[str, Model]) -> 
     assert told["sentiment"]["labels"] == ["negative", "positive"]
     assert told["sentiment"]["has_mask"]
     assert not told["classifier"]["has_mask"]
+    assert "mask_lrp" in told["classifier"]["methods"]
+    assert [each["optional"] for each in told["classifier"]["fields"]] == [False, True]
     assert [each["label"] for each in told["reader"]["fields"]] == ["Question", "Context"]
     assert [name for name, each in told.items() if each["generates"]] == ["writer"]
     assert told["writer"]["changes"] == ["delete", "pad"]

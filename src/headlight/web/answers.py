@@ -407,8 +407,19 @@ def generate(model: Model, question: Generate, limits: Limits) -> Generated:
 
 
 def head_map(model: Model) -> HeadMap:
-    """The heads of a model's own mask, and what they do."""
-    mask = chosen_mask(model, "both")
+    """The heads of a model's own mask, and what they do; every head is on where it brings no mask."""
+    config = model.network.config.get_text_config()
+    try:
+        mask = chosen_mask(model, "both")
+    except InvalidOption:
+        nothing = np.zeros((config.num_hidden_layers, config.num_attention_heads), np.int64)
+        mask = HeadMask.of(nothing, name="none")
+        return {**described(mask), "open": (~mask.heads).tolist()}
+    return described(mask)
+
+
+def described(mask: HeadMask) -> HeadMap:
+    """A mask, ready for JSON."""
     count, heads = mask.heads.shape
     roles = mask.roles
     return {

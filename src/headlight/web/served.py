@@ -96,6 +96,9 @@ def describe(name: str, model: Model) -> dict[str, Any]:
     config = model.network.config.get_text_config()
     entry = CATALOGUE.get(name)
     methods = fitting_methods(model)
+    has_heads, has_mask = "transformer_attribution" in methods, "mask_lrp" in methods
+    if has_heads and not has_mask:
+        methods.append("mask_lrp")
     has_labels = model.task in (Task.SEQUENCE, Task.TOKEN)
     has_mask_token = model.tokenizer is not None and model.tokenizer.mask_token_id is not None
     changes = [c for c in CHANGES if c in ("delete", "mask", "pad")]
@@ -109,7 +112,8 @@ def describe(name: str, model: Model) -> dict[str, Any]:
         "generates": model.task is Task.CAUSAL,
         "layers": config.num_hidden_layers,
         "heads": config.num_attention_heads,
-        "has_mask": "mask_lrp" in methods,
+        "has_heads": has_heads,
+        "has_mask": has_mask,
         "methods": methods,
         "layered": [n for n in methods if has_layers(METHODS[n])],
         "mixing": [n for n in methods if METHODS[n].mixing is not None],
@@ -121,7 +125,7 @@ def describe(name: str, model: Model) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def fields(model: Model, name: str) -> list[dict[str, str]]:
+def fields(model: Model, name: str) -> list[dict[str, Any]]:
     """The texts that a model reads; whether a classifier that is not ours reads pairs is not known."""
     own = OWN.get(f"samples/{name.partition('-')[0]}")
     if model.task in FIELDS:
@@ -130,8 +134,10 @@ def fields(model: Model, name: str) -> list[dict[str, str]]:
         labels = ("Text", "Second text, if the model reads pairs")
     else:
         labels = ("First text", "Second text") if len(own.columns) > 1 else ("Text",)
+    is_open = model.task not in FIELDS and own is None
     return [
-        {"name": key, "label": label} for key, label in zip(("text", "pair"), labels, strict=False)
+        {"name": key, "label": label, "optional": key == "pair" and is_open}
+        for key, label in zip(("text", "pair"), labels, strict=False)
     ]
 
 

@@ -72,7 +72,8 @@ export function mountExplanation(page) {
     const state = page.state.get();
     const question = JSON.stringify(questionOf(state));
     const model = modelOf(page.about, state.model);
-    const isReady = state.text.trim() && (model.fields.length < 2 || state.pair.trim());
+    const [, pair] = model.fields;
+    const isReady = state.text.trim() && (!pair || pair.optional || state.pair.trim());
     say(
       "question",
       isReady ? "" : `Write something in ${emptyField(state, model)} to get an answer.`,

@@ -36,10 +36,8 @@ export function mountHeads(page) {
     const { methods } = page.state.get();
     const room = methods.slice(0, page.about.limits.methods - 1);
     const withMasked = methods.includes(MASKED) ? methods : [...room, MASKED];
-    page.state.change({
-      mask: toHex(mask) === toHex(found.open) ? "" : toHex(mask),
-      methods: withMasked,
-    });
+    const isOwn = model().has_mask && toHex(mask) === toHex(found.open);
+    page.state.change({ mask: isOwn ? "" : toHex(mask), methods: withMasked });
   }
 
   function toggle(layer, head) {
@@ -138,7 +136,7 @@ export function mountHeads(page) {
   box.addEventListener("keydown", move);
   page.state.listen(["mask"], show);
   page.answers.listen(["found"], show);
-  mountPanel(page, "heads", ["model"], refresh, () => model().has_mask);
+  mountPanel(page, "heads", ["model"], refresh, () => model().has_heads);
   fill(
     byId("heads-legend"),
     Object.entries(KINDS).map(([kind, words]) =>
