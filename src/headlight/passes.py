@@ -23,6 +23,8 @@ from headlight.trace.trace import Noted, Trace, trace
 
 ATTENTION_VALUES = 2**28
 """Most attention weights of all layers that one pass may hold (1 GiB in 32 bits)."""
+RELEVANCE_VALUES = 2**25
+"""The same where relevance is sent or passes are repeated, which keep some thirty numbers for each of them."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,11 @@ class Plan:
     def needs(self) -> set[str]:
         """The union of what the methods need of the trace."""
         return {need for entry in self.entries for need in entry.needs}
+
+    @property
+    def attention_values(self) -> int:
+        """Most attention weights that one pass may hold."""
+        return RELEVANCE_VALUES if self.needs & {"relevance", "replay"} else ATTENTION_VALUES
 
     def options_of(self, entry: Entry) -> dict[str, Any]:
         """The options that a method has."""
@@ -57,7 +64,7 @@ def run(
     """The attributions of every row by method name; rows of like length share a pass."""
     answers: dict[int, dict[str, Attribution]] = {}
     with progress_bar(plan.progress, len(rows)) as advance:
-        for bucket in buckets(model, rows, plan.batch_size):
+        for bucket in buckets(model, rows, plan.batch_size, plan.attention_values):
             chosen = [rows[n] for n in bucket]
             found = run_bucket(model, chosen, [targets[n] for n in bucket], plan)
             answers.update(zip(bucket, found, strict=True))
@@ -65,13 +72,15 @@ def run(
     return [answers[n] for n in range(len(rows))]
 
 
-def buckets(model: Model, rows: Sequence[Row], batch_size: int) -> Iterator[list[int]]:
+def buckets(
+    model: Model, rows: Sequence[Row], batch_size: int, values: int = ATTENTION_VALUES
+) -> Iterator[list[int]]:
     """Row numbers of like length in groups of at most `batch_size`, smaller where rows are long."""
     config = model.network.config.get_text_config()
     maps = (config.num_hidden_layers or 12) * (config.num_attention_heads or 12)
     order = sorted(range(len(rows)), key=lambda n: -len(rows[n]))
     while order:
-        most = max(1, ATTENTION_VALUES // (maps * len(rows[order[0]]) ** 2))
+        most = max(1, values // (maps * len(rows[order[0]]) ** 2))
         size = 1 if model.takes_one_row else min(batch_size, most)
         yield order[:size]
         order = order[size:]

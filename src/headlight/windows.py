@@ -73,7 +73,7 @@ def chosen_for_label(
     pieces = [row.take(place) for place in places]
     passes = [
         trace(model, [pieces[n] for n in bucket], [Target()] * len(bucket), ()).logits[:, 0]
-        for bucket in buckets(model, pieces, plan.batch_size)
+        for bucket in buckets(model, pieces, plan.batch_size, plan.attention_values)
     ]
     best = int(torch.cat(passes).mean(0).argmax())
     label = best if target.label is None else target.label
