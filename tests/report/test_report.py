@@ -5,17 +5,21 @@ import io
 import math
 import re
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from rich.console import Console
 
 import headlight
 from headlight import Example, InvalidInput, InvalidOption, Model, Results, UnknownName
 from headlight.evaluation.evaluate import evaluate
 from headlight.plot import bars, boxes, class_words, curves, dark_paper, option_curve
-from headlight.renderers.colours import DARK
+from headlight.plot.canvas import colour
+from headlight.plot.runs import HUES
+from headlight.renderers.colours import BLUE, DARK, VERMILION
 from headlight.report import grids, page, terminal_table, written
 from headlight.report.figures import figures, write_figures
 from headlight.report.published import PUBLISHED
@@ -136,6 +140,56 @@ def test_an_option_is_drawn_against_its_metric(found: Results) -> None:
     assert list(line.get_xdata()) == [2.0, 4.0]
     expected = [found.summary("aopc", f"integrated_gradients:steps={n}").mean for n in (2, 4)]
     assert list(line.get_ydata()) == expected
+
+
+def near(figure: Any, axes: Any, x: float, y: float, expected: object) -> bool:
+    """Whether a pixel within three of a place in the data has a colour, once the figure is drawn."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    pixels = np.asarray(canvas.buffer_rgba())[..., :3] / 255
+    across, up = axes.transData.transform((x, y))
+    row, column = round(len(pixels) - 1 - up), round(across)
+    around = pixels[max(row - 3, 0) : row + 4, max(column - 3, 0) : column + 4]
+    return bool((np.abs(around - np.array(expected)).max(-1) < 0.12).any())
+
+
+def test_lines_are_seen_where_their_means_are(found: Results) -> None:
+    drawn = curves(found, "aopc", ["attcat"])
+    for level, mean in zip(*found.curve("aopc", "attcat"), strict=True):
+        assert near(drawn, drawn.axes[0], level, mean, colour(BLUE))
+    drawn = option_curve(found, "aopc", "steps")
+    mean = found.summary("aopc", "integrated_gradients:steps=2").mean
+    assert near(drawn, drawn.axes[0], 2, mean, colour(BLUE))
+    assert not near(drawn, drawn.axes[0], 3, mean + 9, colour(BLUE))
+
+
+def test_boxes_have_their_medians_and_bars_their_means(found: Results) -> None:
+    drawn = boxes(found, "aopc")
+    names = [tick.get_text() for tick in drawn.axes[0].get_yticklabels()]
+    for place, name in enumerate(names, 1):
+        values = found.values("aopc", name)
+        median = float(np.median(values[~np.isnan(values)]))
+        assert near(drawn, drawn.axes[0], median, place + 0.1, colour(VERMILION))
+    drawn = bars(found, "aopc")
+    for place, tick in enumerate(drawn.axes[0].get_yticklabels()):
+        mean = found.summary("aopc", tick.get_text()).mean
+        assert near(drawn, drawn.axes[0], mean / 2, place + 0.25, blended_share(0.55))
+
+
+def blended_share(alpha: float) -> list[float]:
+    """Blue on white paper."""
+    return [alpha * part + 1 - alpha for part in colour(BLUE)]
+
+
+def test_words_of_classes_have_bars_as_long_as_their_scores(found: Results) -> None:
+    drawn = class_words(found, "attcat", 3)
+    for axes, (label, words) in zip(drawn.axes, found.words("attcat", 3).items(), strict=True):
+        assert axes.get_title() == label
+        hue = colour(HUES[drawn.axes.index(axes)])
+        for place, (word, score) in enumerate(words):
+            assert axes.get_yticklabels()[place].get_text() == word
+            if abs(score) > 0.1 * abs(words[0][1]):
+                assert near(drawn, axes, score / 2, place, hue)
 
 
 def test_what_was_not_measured_is_not_drawn(found: Results) -> None:
