@@ -177,6 +177,11 @@ def test_the_curve_is_held_against_random_orders(tab: Tab) -> None:
     page.locator("#curves-panel summary").click()
     expect(page.locator("#curves svg.chart")).to_be_visible()
     expect(page.locator("#curves")).to_contain_text("random")
+    with page.expect_download() as download:
+        page.locator("#save-curves").click()
+    saved = json.loads(download.value.path().read_text("utf-8"))
+    assert saved["label"] == "positive"
+    assert len(saved["levels"]) == len(saved["random"]["probabilities"]) == 11
 
 
 def test_layers_follow_the_slider(tab: Tab) -> None:
@@ -309,7 +314,7 @@ def test_a_generated_text_and_its_matrix(tab: Tab) -> None:
     page.fill("#generate-count", "3")
     page.locator("#generate").click()
     expect(page.locator("#generated-text")).to_contain_text("Paris")
-    expect(page.locator("#generated-matrix")).to_be_visible()
+    expect(page.locator("#generated-matrix #save-generation")).to_be_visible()
 
 
 def test_text_stays_text(tab: Tab, tmp_path: Path) -> None:

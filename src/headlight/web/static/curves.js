@@ -6,6 +6,7 @@ import { maskOf } from "/static/mask.js";
 import { askKindly } from "/static/notices.js";
 import { probability, quoted } from "/static/numbers.js";
 import { followView } from "/static/panel.js";
+import { saveButton } from "/static/saving.js";
 import { QUESTION, modelOf, questionOf } from "/static/state.js";
 
 const SHORT = 64;
@@ -113,6 +114,7 @@ export function mountCurves(page) {
       title: `Probability of ${quoted(answer.label)} while the highest-scored tokens are taken away, against random ones`,
     };
     chart(byId("curves"), seriesOf(answer), names, [0, 1]);
+    byId("curves").append(saveButton("curves", answer));
   }
 
   function bodyOf(state) {

@@ -1,6 +1,7 @@
 import { byId, element, fill } from "/static/dom.js";
 import { maskOf } from "/static/mask.js";
 import { askKindly, say } from "/static/notices.js";
+import { save } from "/static/saving.js";
 import { modelOf, questionOf } from "/static/state.js";
 
 const ENDINGS = { html: "html", svg: "svg", json: "json", latex: "tex" };
@@ -9,15 +10,6 @@ const SHARPNESS = 2;
 function nameOf(response, format) {
   const given = /filename="?([^";]+)"?/.exec(response.headers.get("Content-Disposition") ?? "");
   return given ? given[1] : `headlight.${ENDINGS[format]}`;
-}
-
-function save(blob, name) {
-  const address = URL.createObjectURL(blob);
-  const link = element("a", { href: address, download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
 async function painted(svg) {

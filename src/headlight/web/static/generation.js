@@ -3,6 +3,7 @@ import { heatmap } from "/static/heatmap.js";
 import { matrixView } from "/static/matrix.js";
 import { askKindly } from "/static/notices.js";
 import { mountPanel } from "/static/panel.js";
+import { saveButton } from "/static/saving.js";
 import { modelOf } from "/static/state.js";
 
 const USUAL = 12;
@@ -72,7 +73,7 @@ export function mountGeneration(page) {
       sentence: (row, column) => `“${columns[column].trim()}” for “${answer.output[row].trim()}”`,
       onRow: (row) => showRow(answer, row),
     });
-    fill(byId("generated-matrix"), view);
+    fill(byId("generated-matrix"), view, saveButton("generation", answer));
     if (answer.output.length) showRow(answer, 0);
   }
 

@@ -3,6 +3,7 @@ import { heatmap } from "/static/heatmap.js";
 import { askKindly } from "/static/notices.js";
 import { quoted } from "/static/numbers.js";
 import { mountPanel } from "/static/panel.js";
+import { saveButton } from "/static/saving.js";
 import { QUESTION, modelOf, questionOf } from "/static/state.js";
 
 export function mountLayers(page) {
@@ -37,6 +38,7 @@ export function mountLayers(page) {
       heatmap(state.unit === "words" ? shown.words : shown.pieces, settings, {
         "data-layer": place,
       }),
+      saveButton("layers", answer),
     );
   }
 

@@ -2,6 +2,7 @@ import { byId, element, fill, options } from "/static/dom.js";
 import { matrixView } from "/static/matrix.js";
 import { askKindly } from "/static/notices.js";
 import { mountPanel } from "/static/panel.js";
+import { saveButton } from "/static/saving.js";
 import { QUESTION, modelOf, questionOf } from "/static/state.js";
 
 export function mountMixing(page) {
@@ -19,7 +20,7 @@ export function mountMixing(page) {
       sentence: (row, column) =>
         `How much of “${answer.tokens[column]}” is in “${answer.tokens[row]}”`,
     });
-    fill(byId("mixing"), view);
+    fill(byId("mixing"), view, saveButton("mixing", answer));
   }
 
   async function refresh() {
