@@ -253,6 +253,7 @@ def test_a_link_shows_the_same(tab: Tab) -> None:
     expect(page.locator("#hide-answer")).to_contain_text("negative")
     expect(page.locator("#maps")).to_contain_text("rollout")
     before = page.locator("#maps").inner_text(), page.locator("#hide-answer").inner_text()
+    expect(page).to_have_url(re.compile("hidden=1"))
     address = page.url
     assert "?" not in address
     page.goto("about:blank")
