@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 from numpy.typing import NDArray
 
 from headlight import plot
@@ -20,9 +21,8 @@ DOTS = 160 / 96
 
 def pixels(figure: object, path: Path) -> NDArray[np.float64]:
     """What a figure looks like, as numbers from 0 to 255."""
-    image = pytest.importorskip("matplotlib.image")
     plot.save(figure, path / "a.png")  # type: ignore[arg-type]
-    found: NDArray[np.float64] = np.round(image.imread(path / "a.png")[..., :3] * 255)
+    found: NDArray[np.float64] = np.round(imread(path / "a.png")[..., :3] * 255)
     return found
 
 

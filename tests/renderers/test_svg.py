@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 
 import headlight
 from headlight import UnknownName
@@ -101,9 +102,8 @@ def test_differences_are_drawn_below() -> None:
 
 @pytest.mark.skipif(shutil.which("rsvg-convert") is None, reason="no SVG viewer on this machine")
 def test_pixels_of_a_viewer_have_the_colours(tmp_path: Path) -> None:
-    image = pytest.importorskip("matplotlib.image")
     (tmp_path / "a.svg").write_text(svg([of_text("good bad")], width=400.0), encoding="utf-8")
     subprocess.run(["rsvg-convert", "a.svg", "-o", "a.png"], cwd=tmp_path, check=True)
-    pixels = np.round(image.imread(tmp_path / "a.png")[..., :3] * 255)
+    pixels = np.round(imread(tmp_path / "a.png")[..., :3] * 255)
     assert pixels[38, 20].tolist() == pytest.approx([71, 153, 200], abs=2)
     assert pixels[2, 2].tolist() == [255, 255, 255]

@@ -18,7 +18,10 @@ Record = dict[str, Any]
 def hub_records(
     name: str, configuration: str | None, split: str, revision: str | None
 ) -> Iterable[Record]:
-    """Rows of a data set on the hub."""
+    """Rows of a data set on the hub.
+
+    `datasets`, its clients and scripts raise kinds of their own, so whatever they raise is told as a sentence.
+    """
     try:
         datasets = import_module("datasets")
     except ImportError as error:

@@ -52,7 +52,7 @@ Found = dict[str, Attribution | str]
 
 
 def is_slow(method: str) -> bool:
-    """Whether a method takes many passes, or more than a few milliseconds for a pair of tokens."""
+    """Whether a method takes many passes, or solves a problem of its own for each token."""
     entry = METHODS[method]
     return "replay" in entry.needs or entry.name == "attention_flow"
 
