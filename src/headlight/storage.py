@@ -1,8 +1,12 @@
 """Files that are written whole or not at all, and tensors in them that say what they are."""
 
+import errno
 import json
 import os
+import secrets
+import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +16,104 @@ from torch import Tensor
 
 from headlight.errors import InvalidInput
 
+LONGEST = 50
+"""Characters of a file's name that its temporary name repeats; names end at 255 bytes."""
+EXCLUSIVE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+EXCLUSIVE |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
 
 def write_whole(path: str | Path, content: str | bytes, *, flush: bool = False) -> None:
     """Write a file under a temporary name and rename it, so that a half-written one is never seen.
 
+    A link is followed, and the mode of a file that is there is kept. Pipes and devices cannot be renamed onto:
+    they are written directly, and so is a file that is this process's standard output.
     flush: wait until the disk has it, so that not even a power cut leaves a part.
     """
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with temporary.open("wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+        data = content.encode() if isinstance(content, str) else content
+        known = status(path)
+        if known is not None and is_written_directly(known):
+            write_directly(path, data)
+        else:
+            replace_whole(Path(os.path.realpath(path)), data, known, flush)
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"'{path}' cannot be written: the text has half a character (a lone surrogate) at {error.start}."
+        ) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidInput(f"'{path}' cannot be written: {reason}.") from error
+
+
+def status(path: str | Path) -> os.stat_result | None:
+    """What is there under a name, at the end of all links; None for nothing."""
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
+def is_written_directly(known: os.stat_result) -> bool:
+    """Whether a rename would take away a pipe or device, or the file that our own output goes to."""
+    if not stat.S_ISREG(known.st_mode):
+        return True
+    for descriptor in (1, 2):
+        with suppress(OSError):
+            if os.path.samestat(known, os.fstat(descriptor)):
+                return True
+    return False
+
+
+def write_directly(path: str | Path, data: bytes) -> None:
+    """Write into what is there, after what it holds."""
+    with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as file:
+        file.write(data)
+
+
+def replace_whole(path: Path, data: bytes, known: os.stat_result | None, flush: bool) -> None:
+    """Put a file in the place of a regular one, or of none."""
+    if known is not None and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, "it is there and may not be written")
+    temporary = path.with_name(temporary_name(path.name))
+    try:
+        # Without a file before it, the umask decides on the mode; with one, nobody else may read it yet.
+        descriptor = os.open(temporary, EXCLUSIVE, 0o666 if known is None else 0o600)
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            if known is not None:
+                keep_owner_and_mode(descriptor, known)
             if flush:
                 file.flush()
-                os.fsync(file.fileno())
+                os.fsync(descriptor)
         temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise InvalidInput(f"'{path}' cannot be written: {error.strerror}.") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+    if flush:
+        flush_folder(path.parent)
+
+
+def temporary_name(name: str) -> str:
+    """A name beside a file's own that nobody can foresee."""
+    return f".{name[:LONGEST]}.{secrets.token_hex(8)}.tmp"
+
+
+def keep_owner_and_mode(descriptor: int, known: os.stat_result) -> None:
+    """Give an open file what the one before it had, as far as we may."""
+    if hasattr(os, "fchown"):
+        with suppress(PermissionError):
+            os.fchown(descriptor, known.st_uid, known.st_gid)
+        os.fchmod(descriptor, stat.S_IMODE(known.st_mode))
+
+
+def flush_folder(folder: Path) -> None:
+    """Wait until the disk has the names of a folder, where folders can be flushed."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def write_tensors(
@@ -51,4 +135,19 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Tensor], dict[s
         raise InvalidInput(f"no {kind} can be read from '{path}': {error}.") from error
     if facts.get("format") != f"headlight {kind} 1":
         raise InvalidInput(f"'{path}' holds no {kind}: it does not say 'headlight {kind} 1'.")
-    return tensors, json.loads(facts["about"])
+    return tensors, told(path, kind, facts.get("about"))
+
+
+def told(path: str | Path, kind: str, about: str | None) -> dict[str, Any]:
+    """What a file says about its tensors."""
+    try:
+        found = json.loads(about or "")
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(
+            f"'{path}' does not say what its {kind} is about: {error}. Make it again."
+        ) from error
+    if not isinstance(found, dict):
+        raise InvalidInput(
+            f"'{path}' does not say what its {kind} is about: 'about' is no object. Make it again."
+        )
+    return found
