@@ -1,4 +1,4 @@
-"""Saving changes the content of a file and nothing else: not its kind, its mode, its links, nor its neighbours."""
+"""Saving changes the content of a file and nothing else: not its kind, mode, links or neighbours."""
 
 import os
 import stat

@@ -48,7 +48,7 @@ def write_whole(path: str | Path, content: str | bytes, *, flush: bool = False) 
 def status(path: str | Path) -> os.stat_result | None:
     """What is there under a name, at the end of all links; None for nothing."""
     try:
-        return os.stat(path)
+        return Path(path).stat()
     except FileNotFoundError:
         return None
 
@@ -66,7 +66,7 @@ def is_written_directly(known: os.stat_result) -> bool:
 
 def write_directly(path: str | Path, data: bytes) -> None:
     """Write into what is there, after what it holds."""
-    with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as file:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as file:
         file.write(data)
 
 
@@ -78,7 +78,7 @@ def replace_whole(path: Path, data: bytes, known: os.stat_result | None, flush: 
     try:
         # Without a file before it, the umask decides on the mode; with one, nobody else may read it yet.
         descriptor = os.open(temporary, EXCLUSIVE, 0o666 if known is None else 0o600)
-        with open(descriptor, "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             if known is not None:
                 keep_owner_and_mode(descriptor, known)
