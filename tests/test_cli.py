@@ -231,11 +231,12 @@ def in_shell(command: str, **environment: str) -> subprocess.CompletedProcess[st
     )
 
 
-def test_help_needs_neither_torch_nor_transformers() -> None:
+def test_help_and_lists_need_neither_torch_nor_transformers() -> None:
     code = (
         "import sys; from headlight.cli import app\n"
-        "try: app(['explain', '--help'])\n"
-        "except SystemExit: pass\n"
+        "for command in ('explain --help', 'methods', 'methods attcat', 'models', 'metrics', 'data'):\n"
+        "    try: app(command.split())\n"
+        "    except SystemExit as end: assert not end.code, command\n"
         "heavy = {'torch', 'transformers', 'numpy', 'matplotlib', 'spacy', 'ray', 'captum', 'fastapi'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
@@ -243,7 +244,8 @@ def test_help_needs_neither_torch_nor_transformers() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stderr
-    assert "Examples" in result.stdout
+    for said in ("Examples", "attn_lrp", "Qiang et al.", "sentiment-1", "aopc", "sst_trees"):
+        assert said in result.stdout
 
 
 def test_a_closed_pipe_ends_quietly(folder: str) -> None:

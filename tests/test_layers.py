@@ -8,9 +8,11 @@ import headlight
 HOME = Path(headlight.__file__).parent
 LAYERS = {
     "errors": 0,
+    "text": 0,
     "shapes": 0,
     "storage": 1,
     "registry": 1,
+    "declarations": 2,
     "batch": 1,
     "target": 1,
     "attribution": 2,

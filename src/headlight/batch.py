@@ -11,8 +11,7 @@ from transformers import PreTrainedTokenizerBase
 
 from headlight.errors import InvalidInput
 from headlight.shapes import Ids, TokenMask
-
-Text = str | tuple[str, str]
+from headlight.text import Text as Text
 
 WORD = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}]"

@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from headlight.batch import Text
 from headlight.errors import InvalidInput, missing_extra
+from headlight.text import Text
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 TEXT_COLUMNS = ("text", "sentence", "premise", "question", "question1", "sentence1")

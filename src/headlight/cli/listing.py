@@ -14,11 +14,13 @@ def methods(
     name: Annotated[str | None, typer.Argument(help="Show everything about one method.")] = None,
 ) -> None:
     """List the methods, or tell all about one."""
-    from headlight.methods import METHODS
+    from headlight.declarations import declared
+
+    known = declared("method")
 
     console = Console()
     if name is not None:
-        entry = METHODS[name]
+        entry = known[name]
         console.print(f"[bold]{entry.name}[/]  {entry.paper}", highlight=False)
         console.print((entry.function.__doc__ or "").strip(), markup=False, highlight=False)
         if entry.difference:
@@ -30,8 +32,7 @@ def methods(
     table = Table(box=None, pad_edge=False)
     for heading in ("method", "signed", "released differs", "what it is"):
         table.add_column(heading, no_wrap=heading == "method")
-    for known in METHODS:
-        entry = METHODS[known]
+    for entry in map(known.__getitem__, known):
         marks = ("yes" if entry.signed else "", "yes" if entry.released else "")
         table.add_row(entry.name, *marks, entry.summary)
     console.print(table)
@@ -40,10 +41,10 @@ def methods(
 @app.command()
 def models() -> None:
     """List the embedded models, the families that are known, and the models in the local hub cache."""
-    from headlight.loading import cached_models
     from headlight.models.architectures import ARCHITECTURES
     from headlight.models.bases import whereabouts
     from headlight.models.catalogue import CATALOGUE
+    from headlight.models.hub import cached_models
 
     table = Table(box=None, pad_edge=False)
     for heading in ("embedded", "decides", "labels", "measured"):

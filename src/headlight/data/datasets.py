@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headlight.batch import Text
 from headlight.data.example import Example
 from headlight.data.sources import (
     Record,
@@ -23,6 +22,7 @@ from headlight.data.sources import (
 from headlight.errors import InvalidInput, unknown_name
 from headlight.files import TEXT_COLUMNS, existing, is_file, read_records
 from headlight.heads.parsers import read_conllu
+from headlight.text import Text
 
 SAMPLES = Path(__file__).parent / "samples"
 PAIRED = ("hypothesis", "question2", "sentence2", "context", "pair")

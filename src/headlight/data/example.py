@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from re import fullmatch
 
-from headlight.batch import Text
 from headlight.errors import InvalidInput
+from headlight.text import Text
 
 Mark = tuple[int, int, int]
 """Which text of the input (0 or 1), first character, character after the last."""

