@@ -1,6 +1,7 @@
 """The frozen answer and what can be made of it."""
 
 import json
+from contextlib import suppress
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 
@@ -10,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import headlight
-from headlight import Attribution, InvalidInput, InvalidOption, Model
-from headlight.attribution import Explained
+from headlight import Attribution, HeadlightError, InvalidInput, InvalidOption, Model
+from headlight.attribution import Explained, Generation
+from tests.mutations import mutated_bytes, mutated_objects
 
 TARGET = Explained("positive", "positive", 1.5, 0.8, (0,), "logit")
 
@@ -127,6 +129,66 @@ def test_what_is_no_attribution_is_refused(tmp_path: Path, content: str) -> None
     path.write_text(content)
     with pytest.raises(InvalidInput):
         Attribution.load(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"scores": [0.1] * 7}, "8 tokens need as many scores"),
+        ({"scores": [float("nan")] * 8}, "'scores' of an attribution must hold a list of finite"),
+        ({"scores": ["1"] * 8}, "'scores' of an attribution must hold a list of finite numbers"),
+        ({"is_special": [True] * 7}, "need as many values of 'is_special', not 7"),
+        ({"is_special": [0] * 8}, "'is_special' of an attribution must hold a list of true"),
+        ({"word_ids": [0] * 9}, "need as many values of 'word_ids', not 9"),
+        ({"word_ids": ["0"] * 8}, "'word_ids' of an attribution must hold"),
+        ({"offsets": [[0, 1, 2]] * 8}, "'offsets' of an attribution must hold a list of spans"),
+        ({"offsets": [[0, 99]] * 8}, "characters 0 to 99 of text 0, and no such place"),
+        ({"offsets": [[3, 1]] * 8}, "characters 3 to 1 of text None"),
+        ({"segments": [4] * 8}, "of text 4, and no such place"),
+        ({"target": None}, "'target' of an attribution must hold an object"),
+        ({"target": {"label": "a"}}, "the target of an attribution needs the fields"),
+        ({"unit": "page"}, "'unit' of an attribution must hold 'token' or 'word'"),
+        ({"format": 2}, "not an attribution of format 1: it says 2"),
+        ({"tokens": [], "scores": []}, "at least one token"),
+    ],
+)
+def test_a_stored_attribution_is_checked_field_by_field(
+    changes: dict[str, object], message: str
+) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Attribution.from_dict({**made().to_dict(), **changes})
+
+
+def test_a_damaged_attribution_is_read_or_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.json"
+    read = 0
+    for content in mutated_bytes(json.dumps(made().to_dict()).encode(), 100):
+        path.write_bytes(content)
+        with suppress(HeadlightError):
+            read += len(headlight.render(Attribution.load(path), "html")) > 0
+    for stored in mutated_objects(made().to_dict(), 200):
+        with suppress(HeadlightError):
+            read += len(headlight.render(Attribution.from_dict(stored), "html")) > 0
+    assert 0 < read < 100
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ("[{}, {}]", "a list of 2, not one attribution. Read each with"),
+        ('"text"', "not an attribution of format 1: it says 'str'"),
+    ],
+)
+def test_other_json_is_refused(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "other.json").write_text(content)
+    with pytest.raises(InvalidInput, match=message):
+        Attribution.load(tmp_path / "other.json")
+
+
+def test_a_generation_has_an_attribution_for_each_output_token() -> None:
+    with pytest.raises(InvalidInput, match="2 output tokens need as many attributions"):
+        Generation(("film",), ("is", "dull"), (made(),))
 
 
 def test_data_frame_has_a_row_for_each_token() -> None:

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -140,12 +141,21 @@ def test_from_ids_takes_lists_tensors_and_ragged_rows() -> None:
     [
         ({"input_ids": [[]]}, "without tokens"),
         ({"input_ids": []}, "without tokens"),
-        ({"input_ids": [[1.5]]}, "non-negative integers"),
-        ({"input_ids": [[-1]]}, "non-negative integers"),
+        ({"input_ids": [[1.5]]}, "whole numbers from 0 on; row 0 has 1.5"),
+        ({"input_ids": [[1], [-1]]}, "whole numbers from 0 on; row 1 has -1"),
+        ({"input_ids": [[True]]}, "whole numbers from 0 on; row 0 has True"),
+        ({"input_ids": torch.tensor([[1.0, 2.0]])}, "whole numbers from 0 on; row 0 has 1.0"),
+        ({"input_ids": ["12"]}, "whole numbers from 0 on; row 0 has '12'"),
+        ({"input_ids": [[[1]]]}, "more than two dimensions"),
+        ({"input_ids": [[1], 2]}, "one sequence of numbers or several"),
+        ({"input_ids": [[1, 2]], "attention_mask": [[1, 2]]}, "row 0 has 2"),
+        ({"input_ids": [[1, 2]], "attention_mask": [[1, 0.5]]}, "row 0 has 0.5"),
+        ({"input_ids": [[1, 2]], "attention_mask": [[1, float("nan")]]}, "row 0 has nan"),
+        ({"input_ids": [[1, 2]], "token_type_ids": [[0, -1]]}, "token_type_ids must hold whole"),
         ({"input_ids": [[1, 2]], "attention_mask": [[1]]}, "differ in shape"),
         ({"input_ids": [[1, 2]], "token_type_ids": [[1]]}, "differ in shape"),
         ({"input_ids": [[1, 2]], "attention_mask": [[0, 0]]}, "all zeros"),
-        ({"input_ids": 3}, "must be integers"),
+        ({"input_ids": 3}, "must be one sequence of numbers or several, not 3"),
     ],
 )
 def test_bad_ids_are_refused(call: dict[str, object], message: str) -> None:
@@ -165,3 +175,24 @@ def test_collate_pads_on_the_right() -> None:
     assert inputs.present.tolist() == [[True] * 3, [True, False, False]]
     assert inputs.lengths.tolist() == [3, 1]
     assert inputs.row(1).ids.tolist() == [[8]]
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [[5, 6]],
+        ((5, 6),),
+        np.array([[5, 6]]),
+        torch.tensor([5, 6]),
+        [torch.tensor([5, 6])],
+        [np.int64(5), np.int32(6)],
+        [[torch.tensor(5), 6]],
+    ],
+)
+def test_ids_of_any_form_are_the_same_row(ids: object) -> None:
+    assert Batch.from_ids(ids) == Batch.from_ids([5, 6])
+
+
+@pytest.mark.parametrize("mask", [[1, 0], [True, False], [1.0, 0.0], np.array([True, False])])
+def test_masks_of_any_form_hide_the_same_token(mask: object) -> None:
+    assert Batch.from_ids([5, 6], mask).rows[0].attended == (True, False)

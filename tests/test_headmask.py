@@ -76,6 +76,75 @@ def test_bad_masks_are_refused() -> None:
         MASK.corrupted(1.5)
 
 
+@pytest.mark.parametrize(
+    ("heads", "message"),
+    [
+        ([[1, 0], [1]], "zeros and ones"),
+        ([["a", "b"]], "zeros and ones"),
+        ("syntactic", "zeros and ones"),
+        ([], "must be .layer, head."),
+        ([1, 0], "must be .layer, head."),
+        ([[float("nan"), 1]], "this has nan in it"),
+        (torch.tensor([[-3, 1]]), "this has -3 in it"),
+    ],
+)
+def test_what_is_not_heads_is_refused(heads: object, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        HeadMask.of(heads)
+    with pytest.raises(InvalidInput, match=r"the part 'a' of a head mask"):
+        HeadMask({"a": heads})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("about", "message"),
+    [
+        (None, "does not say what its head mask is about"),
+        ("{", "does not say what its head mask is about"),
+        ("[]", "does not say what its head mask is about"),
+        ("[" * 100_000, "does not say what its head mask is about"),
+        ('{"roles": {"next": [[0, 99]]}}', "has a role for head 99 of layer 0"),
+        ('{"roles": {"next": 5}}', "must be lists of .layer, head. by name"),
+        ('{"roles": 5}', "must be lists of .layer, head. by name"),
+    ],
+)
+def test_a_mask_file_says_what_it_is_about(tmp_path: Path, about: str | None, message: str) -> None:
+    path = tmp_path / "mask.safetensors"
+    facts = {"format": "headlight head mask 1"} | ({} if about is None else {"about": about})
+    save_file({"a": torch.ones(2, 3)}, path, facts)
+    with pytest.raises(InvalidInput, match=message):
+        HeadMask.load(path)
+
+
+def test_values_of_a_mask_file_are_zeros_and_ones(tmp_path: Path) -> None:
+    path, facts = tmp_path / "mask.safetensors", {"format": "headlight head mask 1", "about": "{}"}
+    save_file({"a": torch.ones(2, 3)}, path, facts)
+    assert HeadMask.load(path).count == 6
+    for value in (float("nan"), -3.0):
+        save_file({"a": torch.full((2, 3), value)}, path, facts)
+        with pytest.raises(InvalidInput, match="made of zeros and ones"):
+            HeadMask.load(path)
+
+
+def test_no_flipped_bit_makes_another_mask(tmp_path: Path) -> None:
+    path = tmp_path / "mask.safetensors"
+    MASK.save(path)
+    whole = path.read_bytes()
+    refused = 0
+    for bit in range(0, 8 * len(whole), 3):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << (bit % 8)
+        path.write_bytes(damaged)
+        try:
+            read = HeadMask.load(path)
+        except InvalidInput:
+            refused += 1
+            continue
+        assert {n: p.tolist() for n, p in read.parts.items()} == {
+            n: p.tolist() for n, p in MASK.parts.items()
+        }
+    assert refused > 2 * len(whole)
+
+
 def test_a_mask_cannot_be_changed() -> None:
     with pytest.raises(TypeError):
         MASK.parts["syntactic"] = SYNTACTIC  # type: ignore[index]

@@ -7,7 +7,7 @@ from transformers import PreTrainedTokenizerFast
 import headlight
 from headlight import Batch, InvalidOption, Model, Target, UnstableModel
 from headlight.batch import Row
-from headlight.explanation import rows_of
+from headlight.inputs import rows_of
 from headlight.models.model import Task
 from headlight.prediction import LIKELIEST, Prediction, predict
 from tests.networks import FAMILIES_AND_TASKS, TARGETS, model, network, rows

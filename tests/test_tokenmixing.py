@@ -1,5 +1,7 @@
 """Token-to-token matrices as a result of their own: read, accumulated, stored, drawn."""
 
+import json
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 
@@ -8,9 +10,19 @@ import pytest
 from rich.console import Console
 
 import headlight
-from headlight import METHODS, Batch, InvalidInput, InvalidOption, Model, Target, TokenMixing
+from headlight import (
+    METHODS,
+    Batch,
+    HeadlightError,
+    InvalidInput,
+    InvalidOption,
+    Model,
+    Target,
+    TokenMixing,
+)
 from headlight.models.model import Task
 from headlight.plot import matrix, save
+from tests.mutations import mutated_objects
 from tests.networks import TARGETS, model, rows
 
 MIXED = [name for name in METHODS if METHODS[name].mixing]
@@ -58,7 +70,7 @@ def test_matrices_are_stored_and_read_back(tmp_path: Path) -> None:
     assert TokenMixing.load(tmp_path / "mixing.json").to_dict() == mixing.to_dict()
     for content in ("[]", "{}", '{"format": 7}', "nonsense"):
         (tmp_path / "mixing.json").write_text(content)
-        with pytest.raises(InvalidInput, match="no token mixing can be read"):
+        with pytest.raises(InvalidInput, match="token mixing"):
             TokenMixing.load(tmp_path / "mixing.json")
 
 
@@ -80,3 +92,31 @@ def test_methods_without_matrices_and_unknown_options_are_refused(classifier: Mo
         headlight.mix(classifier, "a text", "attcat")
     with pytest.raises(InvalidOption, match="no option 'second'"):
         headlight.mix(classifier, "a text", "alti", second=True)
+
+
+def test_damaged_matrices_are_read_or_refused_in_a_sentence(tmp_path: Path) -> None:
+    whole = TokenMixing(("a", "b"), np.eye(2)[None], "alti", "m", {"p": 1}).to_dict()
+    path, read = tmp_path / "damaged.json", 0
+    for stored in mutated_objects(whole, 200):
+        path.write_text(json.dumps(stored))
+        with suppress(HeadlightError):
+            read += TokenMixing.load(path).at().shape == (2, 2)
+    assert 0 < read < 100
+
+
+@pytest.mark.parametrize(
+    ("layers", "message"),
+    [
+        ([[[1.0, 0.0], [0.0]]], "differ in length"),
+        ([[[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]], "differ in size"),
+        ([[[1.0]]], r"2 tokens need matrices \[layer, token, token\]; these are \[1, 1, 1\]"),
+        ([[["1", "0"], ["0", "1"]]], "'layers' of a token mixing must hold matrices of finite"),
+        ([[[float("nan"), 0.0], [0.0, 1.0]]], "must hold matrices of finite numbers"),
+        ([], "2 tokens need matrices"),
+    ],
+)
+def test_matrices_must_be_of_the_tokens(tmp_path: Path, layers: object, message: str) -> None:
+    whole = TokenMixing(("a", "b"), np.eye(2)[None], "alti", "m").to_dict()
+    (tmp_path / "mixing.json").write_text(json.dumps({**whole, "layers": layers}))
+    with pytest.raises(InvalidInput, match=message):
+        TokenMixing.load(tmp_path / "mixing.json")

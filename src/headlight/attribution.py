@@ -11,7 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.errors import InvalidInput, InvalidOption, missing_extra
-from headlight.storage import write_whole
+from headlight.fields import (
+    check_fields,
+    is_count,
+    is_named,
+    is_number,
+    is_text,
+    is_truth,
+    list_of,
+    one_of,
+    or_none,
+)
+from headlight.storage import read_json, write_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -25,6 +36,33 @@ MERGES = {
     "mean": lambda scores: scores.mean(),
 }
 """How the tokens of a word become one score; 'max' keeps the sign of the largest magnitude."""
+
+TARGET_FIELDS = {
+    "label": (is_text, "text"),
+    "predicted": (is_text, "text"),
+    "logit": (is_number, "a finite number"),
+    "probability": (or_none(is_number), "a finite number or null"),
+    "positions": (or_none(list_of(is_count)), "numbers of tokens or null"),
+    "output": (one_of("logit", "probability"), "'logit' or 'probability'"),
+}
+FIELDS = {
+    "tokens": (list_of(is_text), "a list of texts"),
+    "scores": (list_of(is_number), "a list of finite numbers"),
+    "target": (is_named, "an object"),
+    "method": (is_text, "text"),
+    "model": (is_text, "text"),
+    "signed": (is_truth, "true or false"),
+    "is_special": (list_of(is_truth), "a list of true and false"),
+    "texts": (list_of(is_text), "a list of texts"),
+    "offsets": (or_none(list_of(list_of(is_count, size=2))), "a list of spans or null"),
+    "segments": (or_none(list_of(or_none(is_count))), "a list of numbers of texts or null"),
+    "word_ids": (or_none(list_of(or_none(is_count))), "a list of numbers of words or null"),
+    "options": (is_named, "an object"),
+    "versions": (is_named, "an object"),
+    "notes": (list_of(is_text), "a list of texts"),
+    "unit": (one_of("token", "word"), "'token' or 'word'"),
+}
+"""What the fields of a stored attribution hold."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +118,12 @@ class Attribution:
             raise InvalidInput(
                 f"{len(self.tokens)} tokens need as many scores, in one dimension, not {scores.shape}."
             )
+        for name in ("is_special", "offsets", "segments", "word_ids"):
+            values = getattr(self, name)
+            if values is not None and len(values) != len(self.tokens):
+                raise InvalidInput(
+                    f"{len(self.tokens)} tokens need as many values of '{name}', not {len(values)}."
+                )
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -132,10 +176,11 @@ class Attribution:
         )
 
     def name_of(self, group: list[int], span: tuple[int, int]) -> str:
-        """The text of a word, or the token where there is no text."""
+        """The text of a word, or its tokens put together where there is no text."""
         segment = self.segments[group[0]] if self.segments else None
-        if segment is None:
-            return self.tokens[group[0]]
+        if segment is None or not self.texts:
+            spelled = import_module("headlight.renderers.names").spelled
+            return "".join(spelled([self.tokens[place] for place in group])).strip()
         return self.texts[segment][slice(*span)].strip() or self.tokens[group[0]]
 
     def normalised(self, by: Literal["max", "sum"] = "max") -> Self:
@@ -187,14 +232,16 @@ class Attribution:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
         """The attribution that `to_dict` described."""
-        known = set(cls.__dataclass_fields__)
-        if plain.get("format") != FORMAT_VERSION or not known <= set(plain):
+        if not isinstance(plain, Mapping) or plain.get("format") != FORMAT_VERSION:
+            found = plain.get("format") if isinstance(plain, Mapping) else type(plain).__name__
             raise InvalidInput(
-                f"this is not an attribution of format {FORMAT_VERSION}: it has format "
-                f"{plain.get('format')!r} and lacks {', '.join(sorted(known - set(plain))) or 'nothing'}."
+                f"this is not an attribution of format {FORMAT_VERSION}: it says {found!r}."
             )
-        values = {name: frozen(plain[name]) for name in known}
-        target = {name: frozen(value) for name, value in plain["target"].items()}
+        check_fields(plain, FIELDS, "an attribution")
+        check_fields(plain["target"], TARGET_FIELDS, "the target of an attribution")
+        check_places(plain)
+        values = {name: frozen(plain[name]) for name in FIELDS}
+        target = {name: frozen(plain["target"][name]) for name in TARGET_FIELDS}
         return cls(
             **values
             | {
@@ -233,12 +280,12 @@ class Attribution:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read an attribution that `save` wrote."""
-        try:
-            plain = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InvalidInput(f"no attribution could be read from '{path}': {error}.") from error
-        if not isinstance(plain, dict):
-            raise InvalidInput(f"'{path}' holds a {type(plain).__name__}, not an attribution.")
+        plain = read_json(path, "attribution")
+        if isinstance(plain, list):
+            raise InvalidInput(
+                f"'{path}' holds a list of {len(plain)}, not one attribution. "
+                "Read each with Attribution.from_dict."
+            )
         return cls.from_dict(plain)
 
     # ------------------------------------------------------------------------------- display
@@ -262,17 +309,29 @@ class Generation:
     output: tuple[str, ...]
     attributions: tuple[Attribution, ...]
 
+    def __post_init__(self) -> None:
+        lengths = [len(each) for each in self.attributions]
+        if not lengths or len(lengths) != len(self.output) or lengths != sorted(lengths):
+            raise InvalidInput(
+                f"{len(self.output)} output tokens need as many attributions, each over all the tokens "
+                f"before it; these are over {lengths} tokens."
+            )
+
     @property
     def matrix(self) -> NDArray[np.floating[Any]]:
-        """Scores [output token, input token]; inputs are the prompt and the outputs so far, else 0."""
-        width = len(self.prompt) + len(self.output) - 1
-        rows = [np.pad(a.scores, (0, width - len(a))) for a in self.attributions]
+        """Scores [output token, input]; inputs are the prompt and the outputs so far, else 0."""
+        rows = [np.pad(a.scores, (0, len(self.inputs) - len(a))) for a in self.attributions]
         return np.stack(rows)
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The tokens that the columns of `matrix` stand for."""
-        return (*self.prompt, *self.output[:-1])
+        """The tokens, or words, that the columns of `matrix` stand for."""
+        return self.attributions[-1].tokens
+
+    def words(self, merge: Literal["sum", "max", "mean"] = "sum") -> Self:
+        """The same over whole words of the input; every output token keeps its row, which is a decision."""
+        by_word = tuple(each.words(merge) for each in self.attributions)
+        return replace(self, prompt=by_word[0].tokens, attributions=by_word)
 
     def _repr_html_(self) -> str:
         matrix = import_module("headlight.renderers.matrix")
@@ -280,6 +339,26 @@ class Generation:
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
         yield import_module("headlight.renderers.terminal").matrix_table(self)
+
+
+def check_places(stored: Mapping[str, Any]) -> None:
+    """Refuse an attribution without tokens, and places outside its texts."""
+    if not stored["tokens"]:
+        raise InvalidInput("the field 'tokens' of an attribution must hold at least one token.")
+    texts = stored["texts"]
+    spans = stored["offsets"] or ((0, 0),) * len(stored["tokens"])
+    segments = stored["segments"] or (None,) * len(stored["tokens"])
+    for (start, end), segment in zip(spans, segments, strict=False):
+        is_outside = segment is not None and texts and segment >= len(texts)
+        if (
+            start > end
+            or is_outside
+            or (segment is not None and texts and end > len(texts[segment]))
+        ):
+            raise InvalidInput(
+                f"an attribution has a token at characters {start} to {end} of text {segment}, "
+                "and no such place is in its texts."
+            )
 
 
 def grouped(word_ids: tuple[int | None, ...]) -> list[list[int]]:

@@ -12,6 +12,7 @@ from transformers import PreTrainedTokenizerBase
 from headlight.errors import InvalidInput
 from headlight.shapes import Ids, TokenMask
 from headlight.text import Text as Text
+from headlight.text import check_text
 
 WORD = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}]"
@@ -84,22 +85,16 @@ class Batch:
         A token that the mask hides stays a token with a score. Only masked pad tokens at either end
         of a row are taken as padding, and that is decided when the model, hence the pad token, is known.
         """
-        ids = integer_rows(input_ids, "input_ids")
+        ids = number_rows(input_ids, "input_ids")
         masks = [[1] * len(row) for row in ids]
         if attention_mask is not None:
-            masks = integer_rows(attention_mask, "attention_mask")
-        types = None if token_type_ids is None else integer_rows(token_type_ids, "token_type_ids")
+            masks = mask_rows(attention_mask)
+        types = None if token_type_ids is None else number_rows(token_type_ids, "token_type_ids")
         for name, other in (("attention_mask", masks), ("token_type_ids", types)):
             if other is not None and [len(row) for row in other] != [len(row) for row in ids]:
                 raise InvalidInput(
                     f"{name} and input_ids differ in shape: rows of {[len(row) for row in other]} "
                     f"against {[len(row) for row in ids]} tokens. Give one {name} value per id."
-                )
-        for number, row in enumerate(masks):
-            if not any(row):
-                raise InvalidInput(
-                    f"row {number} has no token the model may see: its attention_mask is all zeros. "
-                    "Leave the row out, or unmask at least one token."
                 )
         return cls(
             tuple(
@@ -115,22 +110,57 @@ class Batch:
         )
 
 
-def integer_rows(values: Any, name: str) -> list[list[int]]:
-    """Lists of integers from one sequence or several, given as list, array or tensor."""
-    values = values.tolist() if hasattr(values, "tolist") else values
-    try:
-        rows = (
-            [list(values)] if values and isinstance(values[0], int) else [list(r) for r in values]
-        )
-    except TypeError as error:
+def number_rows(values: Any, name: str) -> list[list[int]]:
+    """Rows of whole numbers from 0 on, given as one sequence or several."""
+    rows = plain_rows(values, name)
+    for number, row in enumerate(rows):
+        for value in row:
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise InvalidInput(
+                    f"{name} must hold whole numbers from 0 on; row {number} has {value!r}."
+                )
+    return rows
+
+
+def mask_rows(values: Any) -> list[list[int]]:
+    """Rows of zeros and ones, given as numbers or as truth values."""
+    rows = plain_rows(values, "attention_mask")
+    for number, row in enumerate(rows):
+        for value in row:
+            if not isinstance(value, int | float) or value not in (0, 1):
+                raise InvalidInput(
+                    f"attention_mask must hold 1 where the model may see a token and 0 elsewhere; "
+                    f"row {number} has {value!r}."
+                )
+        if not any(row):
+            raise InvalidInput(
+                f"row {number} has no token the model may see: its attention_mask is all zeros. "
+                "Leave the row out, or unmask at least one token."
+            )
+    return rows
+
+
+def plain_rows(values: Any, name: str) -> list[list[Any]]:
+    """Lists of plain values from one sequence or several: lists, arrays or tensors, at any depth."""
+    found = plain(values)
+    rows = (
+        [found] if isinstance(found, list) and found and not isinstance(found[0], list) else found
+    )
+    if not isinstance(rows, list) or any(not isinstance(row, list) for row in rows):
         raise InvalidInput(
-            f"{name} must be integers, one sequence or several, not {values!r}."
-        ) from error
+            f"{name} must be one sequence of numbers or several, not {str(values)[:80]}."
+        )
     if not rows or not all(rows):
         raise InvalidInput(f"{name} has a row without tokens. Give every row at least one id.")
-    if not all(isinstance(i, int) and i >= 0 for row in rows for i in row):
-        raise InvalidInput(f"{name} must hold non-negative integers.")
+    if any(isinstance(value, list) for row in rows for value in row):
+        raise InvalidInput(f"{name} has more than two dimensions. Give [row, token].")
     return rows
+
+
+def plain(values: Any) -> Any:
+    """Arrays, tensors and tuples as lists, and their numbers as Python's own."""
+    values = values.tolist() if hasattr(values, "tolist") else values
+    return [plain(value) for value in values] if isinstance(values, list | tuple) else values
 
 
 def without_padding(row: Row, pad_id: int | None) -> Row:
@@ -164,7 +194,9 @@ def encode(texts: Sequence[Text], tokenizer: PreTrainedTokenizerBase) -> list[Ro
     for is_pair in (False, True):
         chosen = [n for n, text in enumerate(texts) if isinstance(text, tuple) == is_pair]
         if chosen:
-            made = encode_alike([as_tuple(texts[n]) for n in chosen], tokenizer)
+            # Tokenizers take no subclass of str, such as a name of an enumeration.
+            exact = [tuple(map(str.__str__, as_tuple(texts[n]))) for n in chosen]
+            made = encode_alike(exact, tokenizer)
             for n, row in zip(chosen, made, strict=True):
                 rows[n] = row
     return [row for row in rows if row is not None]
@@ -173,31 +205,6 @@ def encode(texts: Sequence[Text], tokenizer: PreTrainedTokenizerBase) -> list[Ro
 def as_tuple(text: Text) -> tuple[str, ...]:
     """The texts of one input: one, or the two of a pair."""
     return text if isinstance(text, tuple) else (text,)
-
-
-def check_text(text: Any, number: int) -> None:
-    """Refuse what no tokenizer can turn into tokens."""
-    if isinstance(text, tuple) and len(text) != 2:
-        raise InvalidInput(
-            f"input {number} is a tuple of {len(text)}; a pair has exactly two texts."
-        )
-    for part in as_tuple(text):
-        if not isinstance(part, str):
-            raise InvalidInput(
-                f"input {number} is a {type(part).__name__}, not text. "
-                "Give a string, a tuple of two strings, a list of those, or a headlight.Batch."
-            )
-        if not part.strip():
-            raise InvalidInput(
-                f"input {number} is empty or only spaces: there is nothing to explain."
-            )
-        try:
-            part.encode()
-        except UnicodeEncodeError as error:
-            raise InvalidInput(
-                f"input {number} has a lone surrogate at character {error.start}, which is not text. "
-                "Repair it with text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')."
-            ) from error
 
 
 def encode_alike(texts: list[tuple[str, ...]], tokenizer: PreTrainedTokenizerBase) -> list[Row]:
@@ -264,11 +271,13 @@ def located(row: Row, offsets: Iterable[tuple[int, int]], segments: Iterable[int
 # ------------------------------------------------------------------------------- long inputs
 
 
-def shortened(row: Row, limit: int, *, keep_first_text: bool) -> Row:
+def shortened(
+    row: Row, limit: int, *, keep_first_text: bool, advice: str = "; stride= explains all of it"
+) -> Row:
     """The row cut to `limit` tokens, with a note; special tokens are kept.
 
     The longer text of a pair gives up tokens first; with `keep_first_text` (the question of a
-    question-answering pair) only the second does.
+    question-answering pair) only the second does. The note ends with the advice.
     """
     if len(row) <= limit:
         return row
@@ -291,7 +300,7 @@ def shortened(row: Row, limit: int, *, keep_first_text: bool) -> Row:
     dropped = {p for s in (0, 1) for p in content[s][len(content[s]) - cut[s] :]}
     kept = [p for p in range(len(row)) if p not in dropped]
     return row.take(kept).noted(
-        f"cut to the first {limit} of {len(row)} tokens, the model's limit; stride= explains all of it"
+        f"cut to the first {limit} of {len(row)} tokens, the model's limit{advice}"
     )
 
 

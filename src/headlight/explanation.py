@@ -8,10 +8,12 @@ from typing import Any, overload
 import torch
 
 from headlight.attribution import Attribution, Generation
-from headlight.batch import Batch, Row, Text, described, encode, shortened, without_padding
+from headlight.batch import Text
+from headlight.continuation import added_ids, continuations_of, continued, until
 from headlight.decoders import chosen_decoder, chosen_layer
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.heads.masks import chosen_mask
+from headlight.inputs import Given, fitted, read, targets_of, whole_number
 from headlight.methods import METHODS
 from headlight.methods.attention import products
 from headlight.models.model import Model, Task
@@ -21,7 +23,6 @@ from headlight.shapes import Scores
 from headlight.target import Target, TargetLike
 from headlight.tokenmixing import TokenMixing
 from headlight.trace.baselines import chosen_baseline
-from headlight.trace.capture import NETWORK_LOCK, evaluating
 from headlight.trace.trace import Trace, trace
 from headlight.windows import run_windows
 
@@ -65,7 +66,7 @@ def explain(
 @overload
 def explain(
     model: Model,
-    inputs: Text | list[Text] | Batch,
+    inputs: Given,
     method: str | list[str] = ...,
     target: TargetLike | list[TargetLike] = ...,
     **options: Any,
@@ -74,7 +75,7 @@ def explain(
 
 def explain(
     model: Model,
-    inputs: Text | list[Text] | Batch,
+    inputs: Given,
     method: str | list[str] = DEFAULT_METHOD,
     target: TargetLike | list[TargetLike] = None,
     *,
@@ -86,8 +87,9 @@ def explain(
 ) -> Any:
     """Explain why the model decides what it decides on one input or many.
 
-    inputs: a text, a pair of texts, a list of these, or a `Batch`. One input gives one Attribution,
-        several a list in the same order.
+    inputs: a text, a pair of texts (a tuple), several of these in any order-keeping collection, what a
+        tokenizer returns, or a `Batch`. One input, or one row of ids, gives one Attribution, several give
+        a list in the same order.
     method: a name of METHODS, or several; several give a dict by method name. NAME:OPTION=VALUE settles
         options of one of them, such as mask_lrp:corruption=0.5.
     target: what is explained (see `Target`); a list gives each input its own.
@@ -97,20 +99,20 @@ def explain(
     options: options of the methods, such as `seed`.
     """
     plan = planned(model, method, variant, options, batch_size, progress)
-    rows = rows_of(model, inputs)
-    targets = targets_of(target, len(rows))
+    asked = read(model, inputs)
+    targets = targets_of(target, len(asked.rows))
     if stride is None:
-        found = run(model, [fitted(model, row) for row in rows], targets, plan)
+        found = run(model, [fitted(model, row) for row in asked.rows], targets, plan)
     else:
-        found = run_windows(model, rows, targets, plan, stride)
-    answers = {e.name: [row[e.name] for row in found] for e in plan.entries}
-    shaped = {name: each[0] if is_one(inputs) else each for name, each in answers.items()}
+        shared = whole_number(stride, "stride", 0)
+        found = run_windows(model, asked.rows, targets, plan, shared)
+    shaped = {e.name: asked.shaped([row[e.name] for row in found]) for e in plan.entries}
     return next(iter(shaped.values())) if isinstance(method, str) else shaped
 
 
 def explain_layers(
     model: Model,
-    inputs: Text | list[Text] | Batch,
+    inputs: Given,
     method: str = "decoded_grad_cam",
     target: TargetLike | list[TargetLike] = None,
     *,
@@ -132,7 +134,8 @@ def explain_layers(
         replace(entry, name=f"{entry.name}@{layer}", function=at_layer(entry, layer))
         for layer in layers
     )
-    rows = [fitted(model, row) for row in rows_of(model, inputs)]
+    asked = read(model, inputs)
+    rows = [fitted(model, row) for row in asked.rows]
     found = run(
         model, rows, targets_of(target, len(rows)), replace(plan, entries=entries, options=others)
     )
@@ -143,7 +146,7 @@ def explain_layers(
         ]
         for row in found
     ]
-    return answers[0] if is_one(inputs) else answers
+    return asked.shaped(answers)
 
 
 def has_layers(entry: Entry) -> bool:
@@ -187,14 +190,9 @@ def at_layer(entry: Entry, layer: int) -> Callable[..., Any]:
     return of_layer
 
 
-def is_one(inputs: Text | list[Text] | Batch) -> bool:
-    """Whether this is one input, which gets one answer, not a list."""
-    return isinstance(inputs, str | tuple) or (isinstance(inputs, Batch) and len(inputs) == 1)
-
-
 def mix(
     model: Model,
-    inputs: Text | list[Text] | Batch,
+    inputs: Given,
     method: str = "alti",
     *,
     batch_size: int = 8,
@@ -209,7 +207,8 @@ def mix(
     if entry.mixing is None:
         known = ", ".join(name for name in METHODS if METHODS[name].mixing)
         raise InvalidOption(f"method '{entry.name}' has no token-to-token matrices. Use {known}.")
-    rows = [fitted(model, row) for row in rows_of(model, inputs)]
+    asked = read(model, inputs)
+    rows = [fitted(model, row) for row in asked.rows]
     found: dict[int, TokenMixing] = {}
     for bucket in buckets(model, rows, batch_size):
         captured = trace(
@@ -228,63 +227,70 @@ def mix(
                 model.name,
                 plan.options_of(entry),
             )
-    return found[0] if is_one(inputs) else [found[n] for n in range(len(rows))]
+    return asked.shaped([found[n] for n in range(len(rows))])
+
+
+@overload
+def explain_generation(
+    model: Model, prompt: str, method: str = ..., **options: Any
+) -> Generation: ...
+@overload
+def explain_generation(
+    model: Model, prompt: Given, method: str | list[str] = ..., **options: Any
+) -> Any: ...
 
 
 def explain_generation(
     model: Model,
-    prompt: str,
-    method: str = DEFAULT_METHOD,
+    prompt: Given,
+    method: str | list[str] = DEFAULT_METHOD,
     *,
-    continuation: str | None = None,
+    continuation: str | list[str] | None = None,
     max_new_tokens: int = 20,
     variant: str = "paper",
     batch_size: int = 32,
     progress: bool = False,
     **options: Any,
-) -> Generation:
+) -> Any:
     """Explain every token of a continuation of the prompt: a matrix of input × output tokens.
 
-    The continuation is the one given, or what the model itself would write (greedily).
+    The continuation is the one given, or what the model itself would write (greedily). One prompt gives
+    one Generation, several a list; several methods give a dict by method name, as in `explain`.
     """
     plan = planned(model, method, variant, options, batch_size, progress)
     if model.task is not Task.CAUSAL or model.tokenizer is None:
         raise InvalidInput(
             f"only a causal language model with a tokenizer continues a text; {model.name} does {model.task}."
         )
-    row = rows_of(model, prompt)[0]
-    if continuation is None:
-        model.check_row_length(0, len(row) + max_new_tokens - 1)
-        added = generate(model, row, max_new_tokens)
-    else:
-        added = model.tokenizer(continuation, add_special_tokens=False)["input_ids"]
-    if not added:
-        raise InvalidInput("the continuation has no token: there is nothing to explain.")
-    ids = [*row.ids, *added]
-    model.check_row_length(0, len(ids) - 1)
-    steps = [Batch.from_ids(ids[: len(row) + k]).rows[0] for k in range(len(added))]
-    steps = [described(step, model.tokenizer) for step in steps]
-    found = run(model, steps, [Target(label=token) for token in added], plan)
-    names = described(Batch.from_ids(ids).rows[0], model.tokenizer).tokens
-    return Generation(
-        prompt=names[: len(row)],
-        output=names[len(row) :],
-        attributions=tuple(answer[plan.entries[0].name] for answer in found),
+    asked = read(model, prompt)
+    given = continuations_of(continuation, len(asked.rows))
+    wholes = [
+        continued(row, added_ids(model, row, text, max_new_tokens), model.tokenizer)
+        for row, text in zip(asked.rows, given, strict=True)
+    ]
+    places = [
+        (n, place)
+        for n, whole in enumerate(wholes)
+        for place in range(len(asked.rows[n]), len(whole))
+    ]
+    found = run(
+        model,
+        [until(wholes[n], place) for n, place in places],
+        [Target(label=wholes[n].ids[place]) for n, place in places],
+        plan,
     )
-
-
-def generate(model: Model, row: Row, max_new_tokens: int) -> list[int]:
-    """The ids the model itself would write after the row."""
-    ids = torch.tensor([row.ids], device=model.network.device)
-    with NETWORK_LOCK, evaluating(model.network), torch.no_grad():
-        written = model.network.generate(  # type: ignore[operator]
-            ids,
-            attention_mask=torch.ones_like(ids),
-            max_new_tokens=max_new_tokens,
-            do_sample=False,
-            pad_token_id=model.pad_id or 0,
+    shaped = {}
+    for entry in plan.entries:
+        steps: list[list[Attribution]] = [[] for _ in wholes]
+        for (n, _), answer in zip(places, found, strict=True):
+            steps[n].append(answer[entry.name])
+        shaped[entry.name] = asked.shaped(
+            [
+                Generation(row.tokens, whole.tokens[len(row) :], tuple(made))
+                for row, whole, made in zip(asked.rows, wholes, steps, strict=True)
+            ]
         )
-    return [int(token) for token in written[0, len(row) :]]
+    return next(iter(shaped.values())) if isinstance(method, str) else shaped
 
 
 # ---------------------------------------------------------------------------------- planning
@@ -342,45 +348,3 @@ def unknown_option(option: str, entries: Sequence[Entry]) -> InvalidOption:
     has = ", ".join(sorted({o for entry in entries for o in entry.options})) or "none"
     asked = ", ".join(f"'{entry.name}'" for entry in entries)
     return InvalidOption(f"method {asked} has no option '{option}'. Options there are: {has}.")
-
-
-def rows_of(model: Model, inputs: Text | list[Text] | Batch) -> list[Row]:
-    """The rows of any input, whole."""
-    if isinstance(inputs, Batch):
-        rows = [without_padding(row, model.pad_id) for row in inputs.rows]
-        for number, row in enumerate(rows):
-            model.check_row_length(number, len(row))
-        return (
-            rows if model.tokenizer is None else [described(row, model.tokenizer) for row in rows]
-        )
-    if model.tokenizer is None:
-        raise InvalidInput(
-            f"{model.name} was wrapped without a tokenizer, so it cannot read text. "
-            "Give headlight.wrap a tokenizer, or explain a headlight.Batch.from_ids(…)."
-        )
-    texts = [inputs] if isinstance(inputs, str | tuple) else list(inputs)
-    if not texts:
-        raise InvalidInput("the list of texts is empty: there is nothing to explain.")
-    if model.task is Task.QUESTION and not all(isinstance(text, tuple) for text in texts):
-        raise InvalidInput(
-            "question answering needs a question and a context. Give a tuple: (question, context)."
-        )
-    return encode(texts, model.tokenizer)
-
-
-def targets_of(target: TargetLike | list[TargetLike], count: int) -> list[Target]:
-    """One target for each row."""
-    if not isinstance(target, list):
-        return [Target.of(target)] * count
-    if len(target) != count:
-        raise InvalidOption(
-            f"{len(target)} targets were given for {count} inputs. Give one for each."
-        )
-    return [Target.of(each) for each in target]
-
-
-def fitted(model: Model, row: Row) -> Row:
-    """The row, cut to what the model can read."""
-    if model.token_limit is None:
-        return row
-    return shortened(row, model.token_limit, keep_first_text=model.task is Task.QUESTION)

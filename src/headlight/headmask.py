@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from headlight.errors import InvalidInput, InvalidOption, unknown_name
+from headlight.fields import is_count, is_named, list_of
 from headlight.shapes import Heads
 from headlight.storage import read_tensors, write_tensors
 
@@ -33,8 +34,10 @@ class HeadMask:
     def __post_init__(self) -> None:
         if not self.parts:
             raise InvalidInput("a head mask needs at least one part.")
+        for name, part in self.parts.items():
+            check_heads(part, f"the part '{name}' of a head mask")
         shapes = {tuple(part.shape) for part in self.parts.values()}
-        if len(shapes) > 1 or any(part.dim() != 2 for part in self.parts.values()):
+        if len(shapes) > 1:
             raise InvalidInput(
                 f"the parts of a head mask must all be [layer, head]; these are {sorted(shapes)}."
             )
@@ -45,12 +48,13 @@ class HeadMask:
     @classmethod
     def of(cls, heads: Any, *, name: str = "given") -> Self:
         """A mask of one part from a 0/1 tensor, array or nested list [layer, head]."""
-        values = torch.as_tensor(np.array(heads) if not isinstance(heads, torch.Tensor) else heads)
-        if values.dim() != 2 or not bool(((values == 0) | (values == 1)).all()):
+        try:
+            values = heads if isinstance(heads, torch.Tensor) else torch.as_tensor(np.array(heads))
+        except (TypeError, ValueError) as error:
             raise InvalidInput(
-                f"a head mask is made of zeros and ones, [layer, head]; this has the shape "
-                f"{list(values.shape)} and values from {float(values.min()):g} to {float(values.max()):g}."
-            )
+                f"a head mask is made of zeros and ones, [layer, head], not of {str(heads)[:60]}."
+            ) from error
+        check_heads(values, "a head mask")
         return cls({name: values.bool()})
 
     @classmethod
@@ -160,4 +164,35 @@ class HeadMask:
     def load(cls, path: str | Path) -> Self:
         """Read a mask that was saved."""
         parts, facts = read_tensors(path, KIND)
-        return cls({name: part.bool() for name, part in parts.items()}, facts)
+        mask = cls(parts, facts)
+        mask.check_roles()
+        return mask
+
+    def check_roles(self) -> None:
+        """Refuse roles that are not of heads of this mask."""
+        layers, heads = self.heads.shape
+        roles = self.facts.get("roles", {})
+        places = roles.values() if is_named(roles) else [None]
+        if not all(list_of(list_of(is_count, size=2))(each) for each in places):
+            raise InvalidInput("the roles of a head mask must be lists of [layer, head] by name.")
+        for layer, head in (place for each in places for place in each):
+            if layer >= layers or head >= heads:
+                raise InvalidInput(
+                    f"a head mask of {layers} layers with {heads} heads has a role for head {head} of "
+                    f"layer {layer}."
+                )
+
+
+def check_heads(values: Any, name: str) -> None:
+    """Refuse what is not [layer, head] of zeros and ones."""
+    if not isinstance(values, torch.Tensor):
+        raise InvalidInput(f"{name} must be a tensor [layer, head], not a {type(values).__name__}.")
+    if values.dim() != 2 or not values.numel():
+        raise InvalidInput(
+            f"{name} must be [layer, head]; this has the shape {list(values.shape)}."
+        )
+    other = values[(values != 0) & (values != 1)]
+    if other.numel():
+        raise InvalidInput(
+            f"{name} is made of zeros and ones, [layer, head]; this has {other[0].item()!r} in it."
+        )

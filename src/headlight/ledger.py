@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import torch
 
-from headlight.batch import Row, Text, encode
+from headlight.batch import Row
 from headlight.errors import InvalidInput
+from headlight.inputs import Given, fitted, read, targets_of
 from headlight.models.model import Model
 from headlight.target import Target, TargetLike
 from headlight.trace.relevance import Flow
@@ -13,16 +14,17 @@ from headlight.trace.trace import trace
 
 
 def conservation(
-    model: Model, text: Text, target: TargetLike = None, *, preset: str = "chefer"
+    model: Model, text: Given, target: TargetLike = None, *, preset: str = "chefer"
 ) -> list[float]:
     """Σ R at the output of the last block, of the one before it, … and at the embeddings.
 
     Shares of what the explained logits started with.
     """
-    if model.tokenizer is None:
-        raise InvalidInput(f"{model.name} was wrapped without a tokenizer, so it cannot read text.")
-    rows = encode([text], model.tokenizer)
-    return relevance_sums(model, rows, [Target.of(target)], preset)[0]
+    asked = read(model, text)
+    if not asked.is_one:
+        raise InvalidInput("conservation is measured for one text. Give one, not several.")
+    rows = [fitted(model, row) for row in asked.rows]
+    return relevance_sums(model, rows, targets_of(target, 1), preset)[0]
 
 
 def relevance_sums(

@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -102,7 +103,7 @@ def load(name: str | Path, *, task: str | None = None, dtype: torch.dtype = torc
     source = str(name)
     if source in CATALOGUE:
         network, tokenizer = load_embedded(source, dtype)
-        return wrap(network, tokenizer, name=source)
+        return replace(wrap(network, tokenizer, name=source), reads=CATALOGUE[source].reads)
     check_name(source)
     place = found_at(source)
     try:

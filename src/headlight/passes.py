@@ -120,7 +120,9 @@ def run_pass(
                 "overflow. Load the model with dtype=torch.float32."
             )
         for number, row in enumerate(rows):
-            said = row.noted(notes[number]) if notes[number] else row
+            said = row
+            for note in filter(None, (captured.goal.decisions[number].note, notes[number])):
+                said = said.noted(note)
             answers[number][entry.name] = attribution_of(
                 model, said, scores[number, : len(row)], explained[number], entry, plan
             )

@@ -7,9 +7,11 @@ import secrets
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
@@ -122,20 +124,29 @@ def write_tensors(
     """Tensors as safetensors, with their kind and what is to be said about them."""
     stored = {name: tensor.contiguous() for name, tensor in tensors.items()}
     facts = {"format": f"headlight {kind} 1", "about": json.dumps(dict(about), sort_keys=True)}
+    facts["sha256"] = digest(stored, facts["about"])
     write_whole(path, save(stored, facts))
 
 
 def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Tensors of that kind, and what was said about them."""
+    """Tensors of that kind, and what was said about them; a file that was damaged is refused.
+
+    Files of earlier versions have no checksum.
+    """
     try:
         with safe_open(path, "pt") as file:
             facts = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (OSError, SafetensorError) as error:
+    except (OSError, SafetensorError, TypeError, ValueError) as error:
         raise InvalidInput(f"no {kind} can be read from '{path}': {error}.") from error
     if facts.get("format") != f"headlight {kind} 1":
         raise InvalidInput(f"'{path}' holds no {kind}: it does not say 'headlight {kind} 1'.")
-    return tensors, told(path, kind, facts.get("about"))
+    about = facts.get("about", "")
+    if facts.get("sha256") not in (None, digest(tensors, about)):
+        raise InvalidInput(
+            f"'{path}' was changed or damaged: its checksum is another. Make it again."
+        )
+    return tensors, told(path, kind, about)
 
 
 def told(path: str | Path, kind: str, about: str | None) -> dict[str, Any]:
@@ -151,3 +162,24 @@ def told(path: str | Path, kind: str, about: str | None) -> dict[str, Any]:
             f"'{path}' does not say what its {kind} is about: 'about' is no object. Make it again."
         )
     return found
+
+
+def digest(tensors: Mapping[str, Tensor], about: str) -> str:
+    """A checksum of tensors with their names, types and shapes, and of what is said about them."""
+    found = sha256(about.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name].contiguous()
+        found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        found.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return found.hexdigest()
+
+
+def read_json(path: str | Path, kind: str) -> Any:
+    """What a JSON file holds, or a sentence why nothing can be read from it."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except RecursionError:
+        reason = "it is nested too deeply"
+    except (OSError, ValueError, TypeError) as error:
+        reason = str(error)
+    raise InvalidInput(f"no {kind} can be read from '{path}': {reason}.")

@@ -1,11 +1,24 @@
 """`Target`: the one number per row that is explained, as the caller names it."""
 
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from headlight.errors import InvalidOption
 
 Choice = str | int
+FIELDS = {
+    "label": "a class or token by its name or number",
+    "contrast": "a class or token by its name or number",
+    "position": "the number of a token; −1 is the last",
+    "word": "the number of a word, from 0 on",
+    "span": "the numbers of the first and the last token of the answer",
+}
+"""What the fields of a target take."""
+
+
+def is_number(value: object) -> bool:
+    """Whether a value counts something: a whole number, and no truth value."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
@@ -31,6 +44,8 @@ class Target:
     output: Literal["logit", "probability"] = "logit"
 
     def __post_init__(self) -> None:
+        for name in ("label", "contrast", "position", "word", "span"):
+            object.__setattr__(self, name, self.checked(name))
         choices = {"part": ("span", "start", "end"), "output": ("logit", "probability")}
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
@@ -39,16 +54,30 @@ class Target:
                     f"Use one of {', '.join(map(repr, allowed))}."
                 )
 
+    def checked(self, name: str) -> Any:
+        """The value of a field in Python's own types, refused where it is not what the field takes."""
+        value = getattr(self, name)
+        value = value.tolist() if hasattr(value, "tolist") else value
+        if name == "span" and isinstance(value, list | tuple) and len(value) == 2:
+            if all(is_number(end) for end in value):
+                return tuple(int(end) for end in value)
+        elif name in ("label", "contrast") and isinstance(value, str):
+            return value
+        if value is None or (name != "span" and is_number(value)):
+            return value
+        raise InvalidOption(f"Target({name}={value!r}) is not possible. Give {FIELDS[name]}.")
+
     @classmethod
     def of(cls, value: "TargetLike") -> Self:
         """A target from its short forms: nothing, a label, or a pair (label, contrast)."""
+        value = value.tolist() if hasattr(value, "tolist") else value
         if value is None:
             return cls()
         if isinstance(value, cls):
             return value
         if isinstance(value, tuple) and len(value) == 2:
             return cls(label=value[0], contrast=value[1])
-        if isinstance(value, str | int) and not isinstance(value, bool):
+        if isinstance(value, str) or is_number(value):
             return cls(label=value)
         raise InvalidOption(
             f"target={value!r} is not understood. Give a label by name or index, a pair "

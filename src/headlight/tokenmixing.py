@@ -12,13 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.errors import InvalidInput, InvalidOption
-from headlight.storage import write_whole
+from headlight.fields import check_fields, is_count, is_named, is_number, is_text, list_of
+from headlight.storage import read_json, write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 Matrices = NDArray[np.floating[Any]]
 FORMAT_VERSION = 1
+FIELDS = {
+    "format": (lambda value: is_count(value) and value == FORMAT_VERSION, str(FORMAT_VERSION)),
+    "tokens": (list_of(is_text), "a list of texts"),
+    "layers": (list_of(list_of(list_of(is_number))), "matrices of finite numbers"),
+    "method": (is_text, "text"),
+    "model": (is_text, "text"),
+    "options": (is_named, "an object"),
+}
+"""What the fields of a stored token mixing hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +46,11 @@ class TokenMixing:
 
     def __post_init__(self) -> None:
         layers = np.array(self.layers)
+        count = len(self.tokens)
+        if layers.ndim != 3 or layers.shape[1:] != (count, count) or not layers.size:
+            raise InvalidInput(
+                f"{count} tokens need matrices [layer, token, token]; these are {list(layers.shape)}."
+            )
         layers.flags.writeable = False
         object.__setattr__(self, "layers", layers)
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
@@ -76,13 +91,18 @@ class TokenMixing:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read matrices that `save` wrote."""
-        try:
-            plain = json.loads(Path(path).read_text(encoding="utf-8"))
-            if plain.pop("format") != FORMAT_VERSION:
-                raise ValueError(f"it is not of format {FORMAT_VERSION}")
-            return cls(**{**plain, "tokens": tuple(plain["tokens"])})
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise InvalidInput(f"no token mixing can be read from '{path}': {error}.") from error
+        plain = read_json(path, "token mixing")
+        check_fields(plain, FIELDS, "a token mixing")
+        if len({len(row) for matrix in plain["layers"] for row in matrix}) > 1:
+            raise InvalidInput(f"the rows of the matrices in '{path}' differ in length.")
+        if len({len(matrix) for matrix in plain["layers"]}) > 1:
+            raise InvalidInput(f"the matrices in '{path}' differ in size.")
+        layers = np.array(plain["layers"], dtype=np.float64)
+        return cls(
+            tuple(plain["tokens"]),
+            layers,
+            *(plain[name] for name in ("method", "model", "options")),
+        )
 
     def _repr_html_(self) -> str:
         matrix = import_module("headlight.renderers.matrix")

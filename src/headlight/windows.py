@@ -39,8 +39,6 @@ def run_windows(
         raise InvalidOption(
             f"stride= is for classifiers and question answering, not for {model.task}."
         )
-    if stride < 0:
-        raise InvalidOption(f"stride={stride} is not possible. Use 0 or more shared tokens.")
     limit = model.token_limit or max(len(row) for row in rows)
     places = [windows(row, limit, stride) for row in rows]
     choose = chosen_for_question if model.task is Task.QUESTION else chosen_for_label
@@ -75,7 +73,8 @@ def chosen_for_label(
         trace(model, [pieces[n] for n in bucket], [Target()] * len(bucket), ()).logits[:, 0]
         for bucket in buckets(model, pieces, plan.batch_size, plan.attention_values)
     ]
-    best = int(torch.cat(passes).mean(0).argmax())
+    means = torch.cat(passes).mean(0)
+    best = 0 if model.task is Task.REGRESSION else int(means.argmax())
     label = best if target.label is None else target.label
     name = model.labels.get(best, str(best))
     return Choice(tuple(range(len(places))), replace(target, label=label), name)
@@ -122,6 +121,7 @@ def merged(
             sums[places] += found[name].scores
             counts[places] += 1
         targets = [found[name].target for _, found in parts]
+        said = dict.fromkeys(each for _, found in parts for each in found[name].notes)
         chances = [t.probability for t in targets if t.probability is not None]
         positions = tuple(parts[0][0][p] for p in targets[0].positions or ())
         answers[name] = replace(
@@ -139,6 +139,6 @@ def merged(
                 probability=float(np.mean(chances)) if chances else None,
                 positions=positions if len(parts) == 1 else None,
             ),
-            notes=(*row.notes, note if len(parts) > 1 else f"{note}; only one of them is scored"),
+            notes=(*said, note if len(parts) > 1 else f"{note}; only one of them is scored"),
         )
     return answers

@@ -15,7 +15,7 @@ from headlight.evaluation.probing import ask, measure
 from headlight.evaluation.settings import Job, Settings, method_of
 from headlight.evaluation.tables import Record
 from headlight.evaluation.verdicts import judge
-from headlight.explanation import fitted, rows_of
+from headlight.inputs import fitted, rows_of
 from headlight.metrics.case import METRICS, Case, Measures
 from headlight.metrics.probe import Subject
 from headlight.models.model import POOLED, Model

@@ -9,7 +9,7 @@ from headlight.batch import Row
 from headlight.data.example import Example, gold_class
 from headlight.errors import HeadlightError, InvalidOption
 from headlight.evaluation.settings import Settings
-from headlight.explanation import fitted, rows_of
+from headlight.inputs import fitted, rows_of
 from headlight.models.model import Model, Task
 from headlight.passes import buckets
 from headlight.prediction import explicit, plain_logits

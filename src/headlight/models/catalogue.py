@@ -5,6 +5,7 @@ Facts only: `models/embedded.py` makes the networks, and imports torch.
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from headlight.models.bases import MINILM, SMOLLM, Base
 from headlight.models.task import Task
@@ -18,7 +19,7 @@ class Embedded:
 
     right, rows: what the merged network got right of the held-out rows `shown`, as `measure` counts;
     also: other things measured there. best_layer: where decoded saliency works best. recipe: of `training`,
-    where it has another name.
+    where it has another name. reads: a text or a pair, where it was trained on one of them only.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Embedded:
     base: Base = MINILM
     best_layer: int | None = None
     recipe: str = ""
+    reads: Literal["text", "pair"] | None = None
 
     @property
     def trained_as(self) -> str:
@@ -66,6 +68,7 @@ SENTIMENT = Embedded(
     rows=872,
     also="779 and 784 of 872 with two other seeds (sentiment-1, sentiment-2)",
     best_layer=3,
+    reads="text",
     limits="Trained on film reviews only; right for 572 of 600 sentences of Yelp reviews and for 419 "
     "of 600 of Amazon reviews.",
 )
@@ -92,6 +95,7 @@ CATALOGUE = {
         other_seed("sentiment-2", right=784),
         Embedded(
             name="topic",
+            reads="text",
             decides="topic of a news item",
             labels=("World", "Sports", "Business", "Sci/Tech"),
             data="AG News, 9,984 items",
@@ -104,6 +108,7 @@ CATALOGUE = {
         ),
         Embedded(
             name="nli",
+            reads="pair",
             decides="whether one sentence follows from another (pairs)",
             labels=("entailment", "neutral", "contradiction"),
             data="SNLI and MultiNLI, 19,813 pairs",
@@ -116,6 +121,7 @@ CATALOGUE = {
         ),
         Embedded(
             name="paraphrase",
+            reads="pair",
             decides="whether two questions ask the same (pairs)",
             labels=("different", "duplicate"),
             data="QQP, 15,210 pairs",
@@ -128,6 +134,7 @@ CATALOGUE = {
         ),
         Embedded(
             name="qa",
+            reads="pair",
             decides="where in a text the answer to a question stands (pairs)",
             data="SQuAD v1.1, 11,877 questions on 44 articles of its training set",
             licence="CC BY-SA 4.0",
@@ -142,6 +149,7 @@ CATALOGUE = {
         ),
         Embedded(
             name="agreement",
+            reads="text",
             decides="whether the masked verb of a sentence is singular or plural",
             labels=("singular", "plural"),
             data="5,000 sentences of Wikipedia with their verbs (Linzen et al. 2016; Gulordava et al. 2018), "

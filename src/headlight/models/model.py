@@ -29,7 +29,7 @@ class Model:
     """A live network with its tokenizer, task and row of the architecture table (None: unknown family).
 
     `sees_attention_by` is how its attention is watched: through transformers' interface, or, where
-    that shows nothing, by its softmax.
+    that shows nothing, by its softmax. `reads` is what it was trained to read, where that is known.
     """
 
     network: PreTrainedModel
@@ -38,11 +38,15 @@ class Model:
     task: Task
     architecture: Architecture | None
     sees_attention_by: Literal["interface", "softmax"] = "interface"
+    reads: Literal["text", "pair"] | None = None
 
     @property
     def labels(self) -> dict[int, str]:
-        """Names of the classes by index."""
-        return {int(i): str(name) for i, name in (self.network.config.id2label or {}).items()}
+        """Names of the classes by index; a regression without names of its own has values."""
+        names = {int(i): str(name) for i, name in (self.network.config.id2label or {}).items()}
+        if self.task is Task.REGRESSION and names == {i: f"LABEL_{i}" for i in names}:
+            return {0: "value"} if len(names) == 1 else {i: f"value {i}" for i in names}
+        return names
 
     @property
     def pad_id(self) -> int | None:

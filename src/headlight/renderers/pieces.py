@@ -34,7 +34,7 @@ def pieces(attribution: Attribution) -> list[Piece]:
     for position, token in enumerate(attribution.tokens):
         score = float(attribution.scores[position])
         segment = attribution.segments[position] if attribution.segments else None
-        if segment is None or attribution.offsets is None:
+        if segment is None or attribution.offsets is None or not attribution.texts:
             is_special, gap = attribution.is_special[position], " " if drafts else ""
             drafts.append(Piece(token, score, 0.0, is_special, gap, (position,), None))
             continue

@@ -1,6 +1,6 @@
 """Deciding, task by task, which logits of a row are explained and where they are read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -12,6 +12,8 @@ from headlight.target import Choice, Target
 
 LONGEST_ANSWER = 30
 """Longest answer in tokens when the best span is searched, as in the usual SQuAD scripts."""
+
+NAME_ANOTHER = "the target may name another"
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,16 @@ class Term:
 
 @dataclass(frozen=True)
 class Decision:
-    """The target of one row: its terms, the position it is read at, and its name for people."""
+    """The target of one row: its terms, the position it is read at, and its name for people.
+
+    note: what was chosen where the target left it open and there was more than one choice.
+    """
 
     terms: tuple[Term, ...]
     read_at: tuple[int, ...] | None
     label: str
     predicted: str
+    note: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +57,11 @@ def decide_sequence(case: Case) -> Decision:
     """One class of a pooled head."""
     is_value = case.model.task is Task.REGRESSION
     predicted = 0 if is_value else int(case.logits[0].argmax())
-    return class_decision(case, 0, pooled_at(case.model, case.row), predicted)
+    decision = class_decision(case, 0, pooled_at(case.model, case.row), predicted)
+    count = case.logits.shape[-1]
+    if is_value and count > 1 and case.target.label is None:
+        return replace(decision, note=f"the first of {count} values is explained; {NAME_ANOTHER}")
+    return decision
 
 
 def class_decision(
@@ -72,15 +82,22 @@ def class_decision(
 def class_index(label: Choice, model: Model, count: int) -> int:
     """The index of a class given by name or index."""
     if isinstance(label, int):
-        if not -count <= label < count:
+        if not 0 <= label < count:
             raise InvalidOption(
                 f"label {label} does not exist: {model.name} has {count} labels, 0 to {count - 1}."
             )
-        return label % count
-    by_name = {name.lower(): index for index, name in model.labels.items()}
-    if label.lower() not in by_name:
+        return label
+    exact = [index for index, name in model.labels.items() if name == label]
+    alike = [index for index, name in model.labels.items() if name.lower() == label.lower()]
+    found = exact or alike
+    if not found:
         raise unknown_name("label", label, model.labels.values())
-    return by_name[label.lower()]
+    if len(found) > 1:
+        raise InvalidOption(
+            f"{len(found)} labels of {model.name} are called '{label}': {', '.join(map(str, found))}. "
+            "Give the number of one of them."
+        )
+    return found[0]
 
 
 def pooled_at(model: Model, row: Row) -> tuple[int, ...] | None:
@@ -100,19 +117,36 @@ def pooled_at(model: Model, row: Row) -> tuple[int, ...] | None:
 
 def decide_token(case: Case) -> Decision:
     """One class at one token; by default the first mask, else the surest token that is not labelled 'O'."""
-    model, row, logits = case.model, case.row, case.logits
-    position = chosen_position(case.target, row)
-    if position is None and (masks := masked_positions(model, row)):
-        position = masks[0]
+    position, note = chosen_position(case.target, case.row), ""
     if position is None:
-        probabilities = logits.softmax(-1).amax(-1)
-        outside = [index for index, name in model.labels.items() if name.upper() == "O"]
-        plain = torch.tensor([int(p) in outside for p in logits.argmax(-1)], device=logits.device)
-        special = torch.tensor(row.is_special, device=logits.device)
-        rank = probabilities - plain.to(probabilities) - 2 * special.to(probabilities)
-        position = int(rank.argmax())
-    predicted = int(logits[position].argmax())
-    return class_decision(case, position, (position,), predicted)
+        position, note = first_mask(case) or surest_token(case)
+    predicted = int(case.logits[position].argmax())
+    return replace(class_decision(case, position, (position,), predicted), note=note)
+
+
+def first_mask(case: Case) -> tuple[int, str] | None:
+    """The first mask, and what is to be said where there are others."""
+    masks = masked_positions(case.model, case.row)
+    if not masks:
+        return None
+    said = f"the first of {len(masks)} masks is explained, token {masks[0]}; {NAME_ANOTHER}"
+    return masks[0], said if len(masks) > 1 else ""
+
+
+def surest_token(case: Case) -> tuple[int, str]:
+    """The token whose label is surest among those not labelled 'O', and that it was chosen so."""
+    model, row, logits = case.model, case.row, case.logits
+    probabilities = logits.softmax(-1).amax(-1)
+    outside = [index for index, name in model.labels.items() if name.upper() == "O"]
+    plain = torch.tensor([int(p) in outside for p in logits.argmax(-1)], device=logits.device)
+    special = torch.tensor(row.is_special, device=logits.device)
+    rank = probabilities - plain.to(probabilities) - 2 * special.to(probabilities)
+    position = int(rank.argmax())
+    among = "all are labelled 'O'" if bool(plain[position]) else "the surest that has a label"
+    reason = among if outside else "the surest"
+    return position, (
+        f"token {position}, '{row.tokens[position]}', is explained ({reason}); {NAME_ANOTHER}"
+    )
 
 
 def chosen_position(target: Target, row: Row) -> int | None:
@@ -197,7 +231,7 @@ def best_span(logits: Tensor, allowed: Tensor) -> tuple[int, int]:
 
 def find_answer(answer: Choice, row: Row) -> tuple[int, int]:
     """The tokens of an answer given as text."""
-    if not isinstance(answer, str) or row.offsets is None or row.segments is None:
+    if not isinstance(answer, str) or not row.texts or not row.offsets or not row.segments:
         raise InvalidOption(
             f"target {answer!r} is not an answer. Give its text, 'start', 'end', or Target(span=(first, last))."
         )
@@ -218,7 +252,8 @@ def find_answer(answer: Choice, row: Row) -> tuple[int, int]:
 def answer_name(row: Row, start: int, end: int) -> str:
     """An answer for people: its text, or its tokens."""
     segments = row.segments or (None,) * len(row)
-    if row.offsets and segments[start] is not None and segments[start] == segments[end]:
+    is_placed = row.texts and row.offsets and segments[start] is not None
+    if row.offsets and is_placed and segments[start] == segments[end]:
         return row.texts[segments[start] or 0][row.offsets[start][0] : row.offsets[end][1]].strip()
     return " ".join(row.tokens[start : end + 1])
 
@@ -228,18 +263,18 @@ def answer_name(row: Row, start: int, end: int) -> str:
 
 def decide_masked(case: Case) -> Decision:
     """A vocabulary token at the mask."""
-    model, row = case.model, case.row
-    position = chosen_position(case.target, row)
+    position, note = chosen_position(case.target, case.row), ""
     if position is None:
-        masks = masked_positions(model, row)
-        if not masks:
-            mark = f"Write {model.tokenizer.mask_token} where" if model.tokenizer else "Say where"
+        first = first_mask(case)
+        if first is None:
+            tokenizer = case.model.tokenizer
+            mark = f"Write {tokenizer.mask_token} where" if tokenizer else "Say where"
             raise InvalidInput(
                 f"the input has no mask token to predict. {mark} the model should fill in a token, "
                 "or choose a token with Target(position=…)."
             )
-        position = masks[0]
-    return token_decision(case, position)
+        position, note = first
+    return replace(token_decision(case, position), note=note)
 
 
 def decide_next(case: Case) -> Decision:

@@ -10,16 +10,10 @@ from headlight.batch import Row
 from headlight.errors import HeadlightError, InvalidInput, InvalidOption
 from headlight.evaluation.measuring import subject_of
 from headlight.evaluation.probing import ask, measure
-from headlight.explanation import (
-    explain_generation,
-    explain_layers,
-    fitted,
-    mix,
-    planned,
-    rows_of,
-)
+from headlight.explanation import explain_generation, explain_layers, mix, planned
 from headlight.headmask import HeadMask
 from headlight.heads.masks import chosen_mask
+from headlight.inputs import fitted, rows_of
 from headlight.methods import METHODS
 from headlight.metrics.case import Case
 from headlight.metrics.curves import probability
@@ -65,7 +59,7 @@ def row_of(model: Model, question: Question | Generate, limits: Limits) -> Row:
     given = question.text if isinstance(question, Generate) else question.input
     (row,) = rows_of(model, given)
     if not isinstance(question, Generate):
-        row = fitted(model, row)
+        row = fitted(model, row, advice="")
     if len(row) > limits.tokens:
         raise Refusal(
             413,
