@@ -1,4 +1,4 @@
-"""`Text`: what people give to be explained, one text or a pair, and a sentence for what is not; free of torch."""
+"""`Text`: what people give to be explained, one text or a pair, and sentences for what is no text."""
 
 from collections.abc import Mapping
 from math import isnan
