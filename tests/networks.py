@@ -1,8 +1,10 @@
 """Tiny seeded networks, one a family and task, built from configs; nothing is downloaded."""
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+import pytest
 import torch
 from transformers import (
     AlbertConfig,
@@ -124,6 +126,38 @@ FAMILIES_AND_TASKS = [
     if not (task is Task.MASKED and family in DECODERS)
     and not (task is Task.CAUSAL and family not in DECODERS)
 ]
+OWN_TASKS = {family: Task.CAUSAL if family in DECODERS else Task.SEQUENCE for family in CONFIGS}
+QUICK_PAIRS = {*OWN_TASKS.items(), *(pair for pair in FAMILIES_AND_TASKS if pair[0] == "bert")}
+QUICK_PAIRS |= {("llama", Task.SEQUENCE), ("llama", Task.TOKEN), ("modernbert", Task.MASKED)}
+"""Every family once, and every task on an encoder; the whole product runs with the slow tests."""
+
+
+def families(*quick: str) -> pytest.MarkDecorator:
+    """Runs a test on every family; on those not named here with the slow tests."""
+    cases = [
+        pytest.param(family, marks=[] if family in quick else [pytest.mark.slow])
+        for family in CONFIGS
+    ]
+    return pytest.mark.parametrize("family", cases)
+
+
+def in_pairs(chosen: Iterable[tuple[str, Task]] = FAMILIES_AND_TASKS) -> pytest.MarkDecorator:
+    """Runs a test on these families and tasks, each in one process, which keeps its networks."""
+    cases = [
+        pytest.param(
+            family,
+            task,
+            id=f"{family}-{task.name.lower()}",
+            marks=[
+                pytest.mark.xdist_group(f"{family} {task}"),
+                *([] if (family, task) in QUICK_PAIRS else [pytest.mark.slow]),
+            ],
+        )
+        for family, task in chosen
+    ]
+    return pytest.mark.parametrize(("family", "task"), cases)
+
+
 TARGETS = {Task.TOKEN: Target(position=2, label=1), Task.MASKED: Target(position=2)}
 """Targets for tasks that must be told where to look when there is no tokenizer."""
 

@@ -10,7 +10,7 @@ from headlight.batch import Row
 from headlight.inputs import rows_of
 from headlight.models.model import Task
 from headlight.prediction import LIKELIEST, Prediction, predict
-from tests.networks import FAMILIES_AND_TASKS, TARGETS, model, network, rows
+from tests.networks import TARGETS, in_pairs, model, network, rows
 
 
 def given(count: int = 5) -> list[Row]:
@@ -25,7 +25,7 @@ def predicted(family: str, task: Task, batch_size: int = 32) -> list[Prediction]
     return predict(model(family, task), own, targets, batch_size)
 
 
-@pytest.mark.parametrize(("family", "task"), FAMILIES_AND_TASKS)
+@in_pairs()
 def test_rows_keep_their_order_and_their_neighbours_change_nothing(family: str, task: Task) -> None:
     target = TARGETS.get(task, Target())
     for row, found in zip(given(), predicted(family, task, batch_size=2), strict=True):
@@ -38,7 +38,7 @@ def test_rows_keep_their_order_and_their_neighbours_change_nothing(family: str, 
         assert [share for _, share in found.choices] == pytest.approx(shares, abs=1e-4)
 
 
-@pytest.mark.parametrize(("family", "task"), FAMILIES_AND_TASKS)
+@in_pairs()
 def test_what_is_predicted_is_what_is_explained(family: str, task: Task) -> None:
     for row, found in zip(given(), predicted(family, task), strict=True):
         batch = Batch.from_ids([row.ids])

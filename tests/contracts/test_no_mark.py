@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 import headlight
 from headlight import METHODS, Batch
 from headlight.models.model import Task
-from tests.networks import CONFIGS, network, options, rows
+from tests.networks import families, network, options, rows
 
 
 def fingerprint(net: PreTrainedModel) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def assert_same(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert all(torch.equal(weights[name], other[name]) for name in weights)
 
 
-@pytest.mark.parametrize("family", CONFIGS)
+@families("bert", "deberta-v2", "gpt2", "llama")
 @pytest.mark.parametrize("implementation", ["default", "eager"])
 def test_explaining_leaves_no_mark(family: str, implementation: str) -> None:
     net = network(family, Task.SEQUENCE)

@@ -10,10 +10,10 @@ from headlight.methods import decomposition
 from headlight.models.model import Task
 from headlight.trace.mixer import put_together
 from headlight.trace.trace import trace
-from tests.networks import DECODERS, FAMILIES_AND_TASKS, TARGETS, model, network, rows
+from tests.networks import DECODERS, TARGETS, in_pairs, model, network, rows
 
 
-@pytest.mark.parametrize(("family", "task"), FAMILIES_AND_TASKS)
+@in_pairs()
 def test_the_parts_of_a_block_add_up_to_its_output(family: str, task: Task) -> None:
     """In 32 bits, with padding, in every layer: what T_i(x_j) and the biases sum to is y_i."""
     batch = Batch.from_ids(rows())

@@ -14,7 +14,7 @@ from headlight.methods.relevance import conserving_gate, plain_gate
 from headlight.models.model import Task
 from headlight.trace.relevance import Flow
 from headlight.trace.trace import Trace, trace
-from tests.networks import FAMILIES_AND_TASKS, MASK, TARGETS, model, network, rows
+from tests.networks import MASK, TARGETS, in_pairs, model, network, rows
 from tests.reference.passes import Matrix, Pass, independent_pass
 from tests.reference.relevance import ATTN_LRP, CHEFER, WALKS, chained, logit, weighted
 
@@ -89,7 +89,7 @@ def traced(family: str, task: Task, needs: set[str]) -> Trace:
     return trace(model(family, task, torch.float64), Batch.from_ids(rows()).rows, targets, needs)
 
 
-@pytest.mark.parametrize(("family", "task"), FAMILIES_AND_TASKS)
+@in_pairs()
 def test_relevance_keeps_its_sum_and_gradients_are_autograds(family: str, task: Task) -> None:
     """Σ R = 1 for each explained logit at every block boundary, per row."""
     plain = traced(family, task, {"attention_gradient", "hidden_gradient", "embedding_gradient"})
@@ -103,7 +103,7 @@ def test_relevance_keeps_its_sum_and_gradients_are_autograds(family: str, task: 
         torch.testing.assert_close(states.sum((1, 2)), start, rtol=1e-3, atol=0)
 
 
-@pytest.mark.parametrize(("family", "task"), FAMILIES_AND_TASKS)
+@in_pairs()
 def test_a_mask_keeps_the_sum_and_all_heads_are_no_mask(family: str, task: Task) -> None:
     wrapped, batch = model(family, task, torch.float64), Batch.from_ids(rows())
     names = ["transformer_attribution", "mask_lrp"]

@@ -23,10 +23,10 @@ from headlight.models.model import Task
 from headlight.target import Target
 from headlight.trace.capture import Recorder, watching
 from headlight.trace.trace import NEEDS, trace
-from tests.networks import CONFIGS, FAMILIES_AND_TASKS, TARGETS, model, network, rows
+from tests.networks import CONFIGS, TARGETS, in_pairs, model, network, rows
 
 
-@pytest.mark.parametrize(("family", "task"), FAMILIES_AND_TASKS)
+@in_pairs()
 def test_logits_are_those_of_the_plain_network(family: str, task: Task) -> None:
     wrapped = model(family, task)
     inputs = collate(Batch.from_ids(rows()).rows, wrapped.pad_id or 0)

@@ -15,7 +15,7 @@ from headlight.models.model import Task
 from headlight.trace.intercept import Interception, Sweep, Switchboard
 from headlight.trace.multipliers import RULES
 from headlight.trace.trace import trace
-from tests.networks import FAMILIES_AND_TASKS, TARGETS, model, network, rows
+from tests.networks import TARGETS, in_pairs, model, network, rows
 
 GAIN = torch.linspace(-1.0, 2.0, 6, dtype=torch.float64)
 WEIGHT = torch.randn(6, 6, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
@@ -68,7 +68,7 @@ def test_a_rule_is_the_gradient_where_the_reference_is_near(name: str) -> None:
     torch.testing.assert_close(found, gradient, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize(("family", "task"), FAMILIES_AND_TASKS)
+@in_pairs()
 def test_the_scores_add_up_to_the_difference_of_the_logits(family: str, task: Task) -> None:
     """To 1e-4 in 64 bits: RMS norms of transformers compute in 32 bits."""
     wrapped, batch = model(family, task, torch.float64), Batch.from_ids(rows())
