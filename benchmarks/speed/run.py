@@ -153,15 +153,19 @@ def measure(settings: dict[str, int], many_passes: bool) -> dict[str, dict[str, 
 
 
 def peak_megabytes(name: str) -> float:
-    """Most memory of a fresh process that runs one method on BERT base once, or only loads it."""
+    """Most memory of a fresh process that runs one method on BERT base once, or only loads it.
+
+    VmHWM belongs to the program that runs; the peak that getrusage reports is inherited from the parent.
+    """
     code = (
-        "import resource, sys; sys.path.insert(0, sys.argv[1]); import run\n"
+        "import pathlib, sys; sys.path.insert(0, sys.argv[1]); import run\n"
         "net = run.BertForSequenceClassification(run.BertConfig()).eval()\n"
         "model = run.headlight.wrap(net)\n"
         "batch = run.Batch.from_ids(run.torch.randint(5, 30000, (run.ROWS, run.TOKENS)))\n"
         "options = {'mask': run.half_of_all_heads(net)} if sys.argv[2] == 'mask_lrp' else {}\n"
         "sys.argv[2] == 'nothing' or run.headlight.explain(model, batch, sys.argv[2], **options)\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)"
+        "status = pathlib.Path('/proc/self/status').read_text().split('VmHWM:')[1]\n"
+        "print(int(status.split()[0]) / 1000)"
     )
     command = [sys.executable, "-c", code, str(HOME), name]
     return round(float(subprocess.run(command, check=True, capture_output=True).stdout), 0)
