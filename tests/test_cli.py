@@ -248,6 +248,7 @@ def test_help_and_lists_need_neither_torch_nor_transformers() -> None:
         assert said in result.stdout
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_quietly(folder: str) -> None:
     command = (
         f"{sys.executable} -m headlight explain '{'a film ' * 20}' -m {folder} -f json | head -c 1"
@@ -258,6 +259,7 @@ def test_a_closed_pipe_ends_quietly(folder: str) -> None:
     assert "BrokenPipe" not in result.stderr
 
 
+@pytest.mark.slow
 def test_colour_is_left_out_when_asked(folder: str) -> None:
     command = f"{sys.executable} -m headlight explain 'a film' -m {folder}"
     coloured = in_shell(command, FORCE_COLOR="1", COLORTERM="truecolor", TERM="xterm-256color")
@@ -292,6 +294,7 @@ def test_options_of_methods_are_read() -> None:
     assert json.loads(part)["options"]["start_layer"] == 1
 
 
+@pytest.mark.slow
 def test_heads_are_learned_shown_and_used(tmp_path: Path) -> None:
     texts, mask, counts = (tmp_path / name for name in ("t.txt", "m.safetensors", "s.safetensors"))
     texts.write_text("The young doctor quickly sold an old clock.\nThe critic admired the film.\n")

@@ -14,13 +14,18 @@ import pytest
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [EXAMPLES[0], *(pytest.param(path, marks=pytest.mark.slow) for path in EXAMPLES[1:])],
+    ids=lambda path: path.stem,
+)
 def test_examples_run(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) < 40
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_app_for_a_space_answers() -> None:
     path = Path(__file__).parent.parent / "examples" / "space" / "app.py"
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 34

@@ -40,6 +40,7 @@ def finished(
     return path
 
 
+@pytest.mark.slow
 def test_every_metric_that_fits_measures_every_method(
     classifier: Model, examples: list[Example]
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.evaluation.killing import command, contents, count, run_and_kill
 
+pytestmark = pytest.mark.slow
 KILLS = int(os.environ.get("HEADLIGHT_KILLS", "3"))
 
 

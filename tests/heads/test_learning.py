@@ -197,6 +197,7 @@ def test_the_fingerprint_is_the_same_in_half_precision(sentiment: Model) -> None
     assert fingerprint(headlight.load("topic")) != fingerprint(sentiment)
 
 
+@pytest.mark.slow
 def test_an_automatic_mask_is_learned_once(
     sentiment: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

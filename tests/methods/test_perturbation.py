@@ -103,6 +103,7 @@ def exact_shapley(traced: Trace, baseline: Baseline) -> np.ndarray:
     return total / len(orders)
 
 
+@pytest.mark.slow
 def test_shapley_approaches_the_exact_value_and_captum(wrapped: Model, traced: Trace) -> None:
     exact = exact_shapley(traced, Baseline("pad", 0))
     found = scores(wrapped, "shapley", permutations=300, baseline="pad")
@@ -117,6 +118,7 @@ def test_shapley_approaches_the_exact_value_and_captum(wrapped: Model, traced: T
     np.testing.assert_allclose(found, captum[0].numpy(), atol=0.16 * spread)
 
 
+@pytest.mark.slow
 def test_lime_is_that_of_captum_within_sampling_error(wrapped: Model) -> None:
     """Captum draws as we do and weighs as we do; only the samples differ."""
 

@@ -16,7 +16,7 @@ from headlight.models.bases import SMOLLM, Base
 from headlight.models.converted import LEDGER, converted, record
 from tests.networks import FEW
 
-pytestmark = pytest.mark.xdist_group("llm")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llm")]
 
 
 @pytest.fixture(scope="module")

@@ -95,6 +95,7 @@ def test_what_no_font_has_is_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "DejaVu Sans" in fonts.families()
 
 
+@pytest.mark.slow
 def test_a_text_of_512_tokens_is_drawn_whole(tmp_path: Path) -> None:
     text = " ".join(["good", "bad"] * 256)
     seen = pixels(plot.text(of_text(text)), tmp_path)

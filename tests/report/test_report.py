@@ -97,6 +97,7 @@ def test_what_was_explained_cannot_write_into_the_page(classifier: Model) -> Non
     assert "<img" not in page(evaluate(classifier, hostile, ["attcat"], metrics))
 
 
+@pytest.mark.slow
 def test_every_figure_is_drawn_and_written(found: Results, tmp_path: Path) -> None:
     names = [name for name, _, _ in figures(found)]
     assert {
@@ -112,6 +113,7 @@ def test_every_figure_is_drawn_and_written(found: Results, tmp_path: Path) -> No
         assert ElementTree.parse(path).getroot().tag.endswith("svg")
 
 
+@pytest.mark.slow
 def test_all_figures_of_a_run_follow_dark_paper(found: Results) -> None:
     with dark_paper():
         dark = [figure for _, _, figure in figures(found)]
@@ -216,6 +218,7 @@ def test_failures_and_accuracy_are_told(found: Results) -> None:
     assert found.summary("aopc@mask_lrp", "attcat").passed_over == 8
 
 
+@pytest.mark.slow
 def test_a_papers_table_is_computed_offline_and_says_so() -> None:
     first = next(replicate("decoded", offline=True, limit=2))
     assert not first.is_paper_model

@@ -28,6 +28,8 @@ from rows import Row  # noqa: E402
 from run import Log, Run  # noqa: E402
 from tests.networks import network  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 
 def test_repeats_contradictions_and_held_out_rows_are_left_out() -> None:
     rows = [

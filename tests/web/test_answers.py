@@ -51,6 +51,7 @@ def near(found: Any, expected: Any) -> None:
 # -------------------------------------------------------------------------------- explaining
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, len(NAMES), 4))
 def test_every_method_is_that_of_the_library(page: Site, sentiment: Model, first: int) -> None:
     methods = NAMES[first : first + 4]

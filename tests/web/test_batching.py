@@ -120,6 +120,7 @@ def check(response: httpx.Response, model: Model, text: str, **more: Any) -> Non
     )
 
 
+@pytest.mark.slow
 def test_forty_texts_get_their_own_answers_from_fewer_passes(
     served: Site, held: Held, classifier: Model, passes: Callable[[], int]
 ) -> None:

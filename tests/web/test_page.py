@@ -22,6 +22,7 @@ HOSTILE = '<img src=x onerror="document.title=1"> & <script>document.title=2</sc
 EXPECT_SECONDS = 20
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(FOUND is None, reason=f"no browser is installed: {', '.join(BROWSERS)}"),
     pytest.mark.xdist_group("browser"),
 ]

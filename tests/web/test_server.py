@@ -92,6 +92,7 @@ def server(*arguments: str, **environment: str) -> Iterator[Server]:
         process.stderr.close()
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("serve")
 def test_a_server_answers_and_stops_when_the_last_is_answered() -> None:
     question = {"model": "sentiment", "text": TEXT, "methods": ["lime"]}
@@ -122,6 +123,7 @@ def test_a_server_answers_and_stops_when_the_last_is_answered() -> None:
             running.send("GET", "/")
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("serve")
 def test_other_machines_need_the_token(folder: str) -> None:
     with server("--model", folder, "--model", "sentiment", "--host", "0.0.0.0") as running:
