@@ -173,15 +173,6 @@ def attcat(p: Pass) -> Matrix:
     scores = np.zeros(p.size)
     for t in range(p.size):
         for layer in range(len(p.attention)):
-            scores[t] += attended(p, layer, t) * activation(p, layer + 1, t)
-    return scores
-
-
-@replicates("attcat", "released")
-def attcat_released(p: Pass) -> Matrix:
-    scores = np.zeros(p.size)
-    for t in range(p.size):
-        for layer in range(len(p.attention)):
             scores[t] += attended(p, layer, t) * activation(p, layer, t)
     return scores
 

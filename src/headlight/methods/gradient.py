@@ -4,12 +4,16 @@ h^0 is the input of the first block (the embedding output), h^l the output of bl
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import torch
 
 from headlight.methods.registry import METHODS
 from headlight.shapes import Attention, Hidden, Scores
 from headlight.trace.trace import Trace
+
+Hiddens = Literal["inputs", "outputs"]
+"""Which hidden states of a block are meant."""
 
 
 def products(trace: Trace) -> list[Scores]:
@@ -33,9 +37,10 @@ def total(layers: Sequence[Scores]) -> Scores:
     return torch.stack(list(layers)).sum(0)
 
 
-def cat_layers(trace: Trace) -> list[Scores]:
-    """∇h^l · h^l of every block output."""
-    return products(trace)[1:]
+def cat_layers(trace: Trace, *, hidden: Hiddens = "outputs") -> list[Scores]:
+    """∇h · h of every block's input, or of its output."""
+    found = products(trace)
+    return found[:-1] if hidden == "inputs" else found[1:]
 
 
 @METHODS.register(
@@ -46,23 +51,26 @@ def cat_layers(trace: Trace) -> list[Scores]:
     aliases=("class_activation_tokens",),
     paper="Qiang et al. (2022), Eq. 10",
 )
-def cat(trace: Trace) -> Scores:
-    """Class activation tokens: hidden states times their gradients, summed over block outputs.
+def cat(trace: Trace, *, hidden: Hiddens = "outputs") -> Scores:
+    """Class activation tokens: hidden states times their gradients, summed over blocks.
 
-    Σ_{l=1..L} ∇h^l · h^l. Positive scores speak for the target, negative against it.
+    Σ_{l=1..L} ∇h^l · h^l, of the blocks' outputs, as the paper writes it. Positive scores speak for the
+    target, negative against it. With hidden="inputs", Σ_{l=0..L-1}. Neither is better everywhere: inputs less
+    outputs gave an AOPC of +0.013 on SST-2, and on AG News, SNLI and QQP (400 texts each) differences of
+    -0.002, -0.002 and -0.006 whose intervals hold 0 (benchmarks/faithfulness/attcat).
     """
-    return total(cat_layers(trace))
+    return total(cat_layers(trace, hidden=hidden))
 
 
 @METHODS.released("cat")
-def cat_released(trace: Trace) -> Scores:
+def cat_released(trace: Trace, *, hidden: Hiddens = "inputs") -> Scores:
     """The released code has no CAT; as in its AttCAT, the block inputs h^0 … h^{L-1} are used."""
-    return total(products(trace)[:-1])
+    return total(cat_layers(trace, hidden=hidden))
 
 
-def attcat_layers(trace: Trace) -> list[Scores]:
-    """E_h(α_l) (∇h^l · h^l) of every block output: the impact of a token in every layer."""
-    pairs = zip(trace.attention, cat_layers(trace), strict=True)
+def attcat_layers(trace: Trace, *, hidden: Hiddens = "inputs") -> list[Scores]:
+    """E_h(α_l) (∇h · h) of every block: the impact of a token in every layer."""
+    pairs = zip(trace.attention, cat_layers(trace, hidden=hidden), strict=True)
     return [attended(trace, a) * product for a, product in pairs]
 
 
@@ -74,23 +82,17 @@ def attcat_layers(trace: Trace) -> list[Scores]:
     aliases=("att_cat", "attentive_class_activation_tokens"),
     paper="Qiang et al. (2022), Eq. 11-12",
 )
-def attcat(trace: Trace) -> Scores:
+def attcat(trace: Trace, *, hidden: Hiddens = "inputs") -> Scores:
     """Class activation tokens weighted by how much each token is attended to, summed over layers.
 
-    Σ_{l=1..L} E_h(α_l) (∇h^l · h^l), α_l(t) the mean over queries of A_l[:, t]. The sign is kept:
-    positive scores speak for the target, negative against it.
+    Σ_{l=1..L} E_h(α_l) (∇h · h), α_l(t) the mean over queries of A_l[:, t]. The sign is kept: positive
+    scores speak for the target, negative against it. The paper's h^l can be read in two ways. By default h is
+    the input of block l, which its attention reads, as in the released code; with hidden="outputs" it is
+    the output of block l, whose last term is zero but for [CLS] in a classifier that reads it. Inputs less
+    outputs gave an AOPC of +0.023 on SST-2, +0.026 on AG News, +0.016 on SNLI and +0.012 on QQP (400 texts
+    each; no 95 % interval holds 0; benchmarks/faithfulness/attcat).
     """
-    return total(attcat_layers(trace))
-
-
-@METHODS.released("attcat")
-def attcat_released(trace: Trace) -> Scores:
-    """The released code pairs each layer's attention with the block's input, not its output.
-
-    So it uses h^0 … h^{L-1}. (With outputs, the last term of a classifier is zero but for [CLS].)
-    """
-    pairs = zip(trace.attention, products(trace)[:-1], strict=True)
-    return total([attended(trace, a) * product for a, product in pairs])
+    return total(attcat_layers(trace, hidden=hidden))
 
 
 # ------------------------------------------------------------------------- at the embeddings
