@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from examples import Example
-from headlight.heads.parsers import read_conllu
+from headlight.files.conllu import read_conllu
 
 SINGULAR = {"is", "was", "has", "does"}
 PLURAL = {"are", "were", "have", "do"}

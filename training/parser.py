@@ -18,7 +18,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import load_config, load_model_from_config
 
-from headlight.heads.parsers import Parse, read_conllu
+from headlight.files.conllu import Parse, read_conllu
 from run import Log
 
 HERE = Path(__file__).parent

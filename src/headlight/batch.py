@@ -12,6 +12,7 @@ from transformers import PreTrainedTokenizerBase
 from headlight.errors import InvalidInput
 from headlight.shapes import Ids, TokenMask
 from headlight.text import Text as Text
+from headlight.text import as_tuple as as_tuple
 from headlight.text import check_text
 
 WORD = regex.compile(
@@ -200,11 +201,6 @@ def encode(texts: Sequence[Text], tokenizer: PreTrainedTokenizerBase) -> list[Ro
             for n, row in zip(chosen, made, strict=True):
                 rows[n] = row
     return [row for row in rows if row is not None]
-
-
-def as_tuple(text: Text) -> tuple[str, ...]:
-    """The texts of one input: one, or the two of a pair."""
-    return text if isinstance(text, tuple) else (text,)
 
 
 def encode_alike(texts: list[tuple[str, ...]], tokenizer: PreTrainedTokenizerBase) -> list[Row]:

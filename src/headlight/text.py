@@ -27,6 +27,18 @@ KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 """Kinds of values that are often given in place of a text, and what would repair that."""
 
 
+def as_tuple(text: Text) -> tuple[str, ...]:
+    """The texts of one input: one, or the two of a pair."""
+    return text if isinstance(text, tuple) else (text,)
+
+
+def is_blank(text: Text) -> bool:
+    """Whether a text, or either text of a pair, has nothing in it."""
+    if isinstance(text, str):
+        return not text or text.isspace()
+    return any(not part or part.isspace() for part in text)
+
+
 def wrong_kind(value: Any) -> str:
     """What a value is that is not text, and what to give instead; it goes after 'input 3 is'."""
     if isinstance(value, Mapping):
@@ -58,7 +70,7 @@ def check_text(text: Any, number: int) -> None:
             f"input {number} is a tuple of {len(text)}; a pair has exactly two texts. "
             "Several texts are given as a list."
         )
-    for part in text if isinstance(text, tuple) else (text,):
+    for part in as_tuple(text):
         if not isinstance(part, str):
             raise InvalidInput(f"input {number} is {wrong_kind(part)}")
         if not part.strip():

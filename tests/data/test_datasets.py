@@ -221,7 +221,7 @@ def test_marks_of_a_local_copy_are_found_in_its_texts(tmp_path: Path) -> None:
     ("source", "content", "message"),
     [
         ("sst2={}/none.csv", None, r"there is no file '.*none\.csv'"),
-        ("sst2={}", None, "there is no file"),
+        ("sst2={}", None, "is a folder. Give one file of it"),
         (
             "sst2={}/a.csv",
             b"text,label\n",
@@ -321,7 +321,10 @@ def test_a_hub_out_of_reach_proposes_a_local_copy(monkeypatch: pytest.MonkeyPatc
     ("rows", "message"),
     [
         ([], "'imdb' has no examples"),
-        ([{"words": "a"}], "'stanfordnlp/imdb' has no column 'text' or .* Columns: words"),
+        (
+            [{"words": "a"}],
+            "row 1 of 'stanfordnlp/imdb': there is no column 'text' or .* Columns: words",
+        ),
     ],
 )
 def test_a_hub_with_other_rows_gets_a_sentence(
@@ -420,11 +423,11 @@ def test_parsed_sentences_are_texts_without_labels(tmp_path: Path) -> None:
         ),
         ("a.csv:words", b"text,label\na,1\n", "has no column 'words'"),
         ("a.csv", b"", r"'.*a\.csv' has no rows: there is nothing to evaluate"),
-        ("a.csv", b"text,label\n", "has no rows"),
+        ("a.csv", b"text,label\n", "has no examples: there is nothing to evaluate"),
         ("a.jsonl", b"\n\n", "has no rows"),
         ("a.conllu", b"", "has no examples"),
         ("a.conllu", b"1\tIt\n", "is not a CoNLL-U file with parses"),
-        ("a.conllu", b"\xff", r"the parses in '.*a\.conllu' cannot be read"),
+        ("a.conllu", b"\xff", r"'.*a\.conllu' is not UTF-8 text"),
         ("a.xyz", b"text\na\n", r"'.*a\.xyz' has no columns. Use one of \.csv, \.tsv, \.jsonl"),
         ("a.txt", b"a\n", "has no columns"),
         ("a", b"a\n", "has no columns"),
@@ -443,10 +446,10 @@ def test_parsed_sentences_are_texts_without_labels(tmp_path: Path) -> None:
             b"words,mood\na,1\n",
             "say which columns of .* to read, FILE:TEXT,LABEL .*: words, mood",
         ),
-        ("a.jsonl:t,l", b'{"t": "a", "l": 1}\n{"l": 1}\n', "has no column 't'"),
+        ("a.jsonl:t,l", b'{"t": "a", "l": 1}\n{"l": 1}\n', "line 2 of .* has no column 't'"),
         ("none.csv", None, r"no data set named '.*none\.csv'.*And there is no file '.*none\.csv'"),
         ("none.csv:text,label", None, r"And there is no file '.*none\.csv'"),
-        ("", None, "no data set named"),
+        ("", None, "is a folder. Give one file of it"),
     ],
 )
 def test_wrong_files_get_a_sentence(

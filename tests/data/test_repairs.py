@@ -93,11 +93,21 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(
         read_examples(source)
 
 
-@pytest.mark.parametrize("gold", ["two\tis\tare", "9\tis\tare", "1", "1\tis\tare\n1\tis\tare"])
-def test_wrong_places_of_verbs_are_refused(gold: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("gold", "message"),
+    [
+        ("two\tis\tare", "line 1 of .* is not in the form that is expected: ValueError"),
+        ("2", "line 1 of .* is not in the form that is expected: ValueError"),
+        ("9\tis\tare", "line 1 of .*: the verb 'is' is not word 9 of its sentence"),
+        ("-2\tis\tare", "line 1 of .*: the verb 'is' is not word -2 of its sentence"),
+        ("1\tis\tare", "line 1 of .*: the verb 'is' is not word 1 of its sentence"),
+        ("2\tis\tare\n2\tis\tare", "line 2 of .* do not have the same number of lines"),
+    ],
+)
+def test_wrong_places_of_verbs_are_refused(gold: str, message: str, tmp_path: Path) -> None:
     write(tmp_path / "a.text", "the key is here")
     write(tmp_path / "a.gold", gold)
-    with pytest.raises(InvalidInput, match="is not in the form of 'agreement'"):
+    with pytest.raises(InvalidInput, match=message):
         read_examples(f"agreement={tmp_path}/a.text")
 
 

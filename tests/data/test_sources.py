@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from headlight import InvalidInput, MissingExtra
 from headlight.data import Example, read_examples
 from headlight.data.sources import (
-    agreement_examples,
+    agreement_rows,
     answer_texts,
     hub_records,
     inference_example,
     marked,
-    movie_examples,
-    squad_records,
-    tree_examples,
+    movie_rows,
+    squad_rows,
+    tree_rows,
 )
 from headlight.files import read_records, read_text
 from tests.data import Row, few, write
@@ -54,11 +54,16 @@ def test_upper_case_suffixes_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.xlsx", b"", r"'.*a\.xlsx' has no columns\. Use one of \.csv, \.tsv, \.jsonl"),
+        ("a.xyz", b"", r"'.*a\.xyz' has no columns\. Use one of \.csv, \.tsv, \.jsonl"),
+        ("a.xlsx", b"", r"'.*a\.xlsx' is an Excel file\. Save it as 'CSV UTF-8'"),
         ("a.csv", None, r"there is no file '.*a\.csv'"),
         ("a.parquet", None, r"there is no file '.*a\.parquet'"),
         ("a.csv", b"text\ncaf\xe9\n", "is not UTF-8 text: invalid .* at byte 8"),
-        ("a.csv", b"text\n" + b"a" * 140_000, "is not a csv file: field larger"),
+        (
+            "a.csv",
+            b"text\n" + b"a" * 140_000,
+            "line 2 of .* has a field of more than 131,072 characters",
+        ),
         ("a.parquet", b"nonsense", "is not a Parquet file"),
         ("a.jsonl", b'{"text": "x"}\n{', "line 2 of .* is not JSON"),
         ("a.jsonl", b"3\n", "line 1 of .* is not a JSON object with named fields"),
@@ -73,7 +78,7 @@ def test_what_is_no_table_is_refused(
         read_records(str(tmp_path / name))
 
 
-@given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]))))
+@given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))))
 @few
 def test_texts_come_back_from_csv_as_they_were(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str]
@@ -81,7 +86,8 @@ def test_texts_come_back_from_csv_as_they_were(
     rows: list[Row] = [{"label": "positive", "words": text} for text in ["first", *texts]]
     path = write(tmp_path_factory.mktemp("round") / "a.csv", rows)
     examples, _ = read_examples(f"{path}:words,label")
-    assert examples == [Example(text, "positive") for text in ["first", *texts]]
+    kept = ["first", *(text for text in texts if text.strip())]
+    assert examples == [Example(text, "positive") for text in kept]
 
 
 # -------------------------------------------------------------------------------- questions
@@ -117,23 +123,24 @@ def test_nested_questions_are_taken_out_of_their_articles(tmp_path: Path) -> Non
         ],
     }
     path = write(tmp_path / "a.json", json.dumps({"version": "1.1", "data": [article]}))
-    assert squad_records(path) == [
-        {"question": "Who 0?", "context": "Ann did.", "answers": answers},
-        {"question": "Who 1?", "context": "Ann did.", "answers": answers},
-        {"question": "Who 2?", "context": "Ann was.", "answers": answers},
+    assert list(squad_rows(path)) == [
+        ("question 1", {"question": "Who 0?", "context": "Ann did.", "answers": answers}),
+        ("question 2", {"question": "Who 1?", "context": "Ann did.", "answers": answers}),
+        ("question 3", {"question": "Who 2?", "context": "Ann was.", "answers": answers}),
     ]
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"{", "JSONDecodeError"),
-        (b"[1]", "TypeError"),
-        (b"{}", r"KeyError\('data'\)"),
-        (b'{"data": [{}]}', r"KeyError\('paragraphs'\)"),
+        (b"{", "is not JSON"),
+        (b"[" * 100_000, "is nested too deeply"),
+        (b"[1]", "is not in the form of SQuAD after question 0: TypeError"),
+        (b"{}", "is not in the form of SQuAD after question 0: KeyError: 'data'"),
+        (b'{"data": [{}]}', "is not in the form of SQuAD after question 0: KeyError: 'paragraphs'"),
         (
             b'{"data": [{"paragraphs": [{"qas": [{"question": "Who?"}]}]}]}',
-            r"KeyError\('context'\)",
+            "is not in the form of SQuAD after question 0: KeyError: 'context'",
         ),
     ],
 )
@@ -141,8 +148,8 @@ def test_json_in_another_form_than_squad_is_refused(
     tmp_path: Path, content: bytes, message: str
 ) -> None:
     path = write(tmp_path / "a.json", content)
-    with pytest.raises(InvalidInput, match=rf"'.*a\.json' is not in the form of SQuAD: {message}"):
-        squad_records(path)
+    with pytest.raises(InvalidInput, match=rf"'.*a\.json' {message}"):
+        list(squad_rows(path))
 
 
 # -------------------------------------------------------------------------------- rationales
@@ -163,12 +170,35 @@ def test_words_that_lean_to_the_label_of_their_tree_are_marked(
 ) -> None:
     path = write(tmp_path / "dev.txt", f"{tree}\n")
     expected = Example(text, label, marks=tuple((0, start, end) for start, end in marks))
-    assert list(tree_examples(path)) == [expected]
+    assert list(tree_rows(path)) == [("line 1", expected)]
 
 
-def test_neutral_trees_and_blank_lines_are_passed_over(tmp_path: Path) -> None:
+def test_neutral_trees_have_no_label_and_blank_lines_are_passed_over(tmp_path: Path) -> None:
     path = write(tmp_path / "dev.txt", "(2 (2 A) (3 film))\n\n(3 (2 A) (3 treat))\n")
-    assert [example.text for example in tree_examples(path)] == ["A treat"]
+    assert [(place, each.text, each.label) for place, each in tree_rows(path)] == [
+        ("line 1", "A film", None),
+        ("line 3", "A treat", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        "(3 (2 A) (x good))",
+        "(3 (2 A) (3 good)",
+        "(3 (2 A) (3 good)))",
+        "(3 (2 A)) (3 good)",
+        "(3 (2 A) (3 )",
+        "(7 (2 A) (3 good))",
+        "(\u0663 (2 A) (3 good))",
+        "(3 (2 A) good)",
+        "3 good",
+    ],
+)
+def test_damaged_trees_lose_no_word_in_silence(tmp_path: Path, tree: str) -> None:
+    path = write(tmp_path / "dev.txt", f"(3 (2 A) (3 treat))\n{tree}\n")
+    with pytest.raises(InvalidInput, match=r"line 2 of '.*dev\.txt' is not a tree of the form"):
+        list(tree_rows(path))
 
 
 def movie(name: str, label: str, *groups: list[tuple[int, int]]) -> Row:
@@ -184,14 +214,34 @@ def test_movie_evidence_is_marked_in_its_document(tmp_path: Path) -> None:
     write(tmp_path / "docs" / "neg.txt", "so dull .")
     rows = [movie("pos.txt", "POS", [(6, 9)], [(1, 2), (3, 4)]), movie("neg.txt", "NEG")]
     path = write(tmp_path / "val.jsonl", rows)
-    assert list(movie_examples(path)) == [
-        Example(
-            "a bright , funny film . it never drags .",
-            "pos",
-            marks=((0, 2, 8), (0, 11, 16), (0, 24, 38)),
+    assert list(movie_rows(path)) == [
+        (
+            "line 1",
+            Example(
+                "a bright , funny film . it never drags .",
+                "pos",
+                marks=((0, 2, 8), (0, 11, 16), (0, 24, 38)),
+            ),
         ),
-        Example("so dull .", "neg", marks=()),
+        ("line 2", Example("so dull .", "neg", marks=())),
     ]
+
+
+@pytest.mark.parametrize("span", [(-2, -1), (0, 10), (3, 2), (True, 2), ("0", "1"), (0.0, 1.0)])
+def test_evidence_outside_its_review_is_refused(tmp_path: Path, span: tuple[int, int]) -> None:
+    write(tmp_path / "docs" / "pos.txt", "a bright film")
+    path = write(tmp_path / "val.jsonl", [movie("pos.txt", "POS", [span])])
+    with pytest.raises(InvalidInput, match=r"line 1 of .*: the evidence from word .* of 3 words"):
+        list(movie_rows(path))
+
+
+@pytest.mark.parametrize("name", ["../secret.txt", "/etc/passwd", "", "."])
+def test_reviews_are_read_from_their_folder_only(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "secret.txt", "not for you")
+    write(tmp_path / "docs" / "pos.txt", "a bright film")
+    path = write(tmp_path / "val.jsonl", [movie(name, "POS")])
+    with pytest.raises(InvalidInput, match="is missing: ERASER keeps its reviews in docs/"):
+        list(movie_rows(path))
 
 
 def test_a_missing_review_is_named(tmp_path: Path) -> None:
@@ -199,7 +249,7 @@ def test_a_missing_review_is_named(tmp_path: Path) -> None:
     with pytest.raises(
         InvalidInput, match=r"pos\.txt' is missing: ERASER keeps its reviews in docs/"
     ):
-        list(movie_examples(path))
+        list(movie_rows(path))
 
 
 @pytest.mark.parametrize(
@@ -226,6 +276,31 @@ def test_evidence_of_both_sentences_is_marked(
     }
     texts = ("A man is on stilts", "A man sleeps")
     assert inference_example(record) == Example(texts, "contradiction", marks=marks)
+
+
+@pytest.mark.parametrize("span", [[-1, 1], [0, 4], [2, 1], [0, 1.5], [True, 2]])
+def test_evidence_outside_its_sentence_is_refused(span: list[int]) -> None:
+    record = {
+        "premise": ["A", "man", "runs"],
+        "hypothesis": ["A", "man"],
+        "premise_evidence_span": [span],
+        "hypothesis_evidence_span": [],
+        "classification": "neutral",
+    }
+    with pytest.raises(InvalidInput, match="does not lie in its text of 3 words"):
+        inference_example(record)
+
+
+def test_long_evidence_is_read_in_linear_time() -> None:
+    words = ["word"] * 200_000
+    record = {
+        "premise": words,
+        "hypothesis": ["A"],
+        "premise_evidence_span": [[199_999, 200_000]],
+        "hypothesis_evidence_span": [],
+        "classification": "neutral",
+    }
+    assert inference_example(record).marks == ((0, 999_995, 999_999),)
 
 
 def test_phrases_are_marked_in_the_order_of_the_text() -> None:
@@ -280,14 +355,14 @@ def test_the_verb_is_masked_and_its_number_is_the_label(
     path = write(tmp_path / "a.text", f"the keys to the cabinet {right} here . <eos>\n")
     write(tmp_path / "a.gold", f"5\t{right}\t{wrong}\t1\n")
     expected = Example("the keys to the cabinet [MASK] here .", label)
-    assert list(agreement_examples(path)) == [expected]
+    assert list(agreement_rows(path)) == [("line 1", expected)]
 
 
 def test_missing_verbs_are_named(tmp_path: Path) -> None:
     path = write(tmp_path / "a.text", "the key is here . <eos>\n")
     message = r"a\.gold' is missing: it says where the verbs of 'a\.text' stand"
     with pytest.raises(InvalidInput, match=message):
-        list(agreement_examples(path))
+        list(agreement_rows(path))
 
 
 # --------------------------------------------------------------------------------------- hub

@@ -1,4 +1,4 @@
-"""Parses: CoNLL-U files, spaCy pipelines, and the one that comes with us."""
+"""Parses by spaCy pipelines, and by the one that comes with us."""
 
 import importlib
 from pathlib import Path
@@ -7,44 +7,9 @@ import pytest
 import spacy
 
 from headlight import InvalidInput, MissingExtra
-from headlight.heads import load_parser, parsers, read_conllu
+from headlight.heads import load_parser, parsers
 from headlight.heads.corpus import made_up_corpus
 from headlight.heads.parsers import PIPELINE
-
-CONLLU = """# text = She don't see it.
-1\tShe\tshe\tPRON\tPRP\t_\t4\tnsubj\t_\t_
-2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_
-2\tdo\tdo\tAUX\tVBP\t_\t4\taux\t_\t_
-3\tn't\tnot\tPART\tRB\t_\t4\tadvmod\t_\t_
-4\tsee\tsee\tVERB\tVB\t_\t0\troot\t_\t_
-4.1\tsee\tsee\tVERB\tVB\t_\t_\t_\t_\t_
-5\tit\tit\tPRON\tPRP\t_\t4\tobj\t_\tSpaceAfter=No
-6\t.\t.\tPUNCT\t.\t_\t4\tpunct\t_\t_
-
-1\tYes\tyes\tINTJ\tUH\t_\t0\troot\t_\t_
-"""
-
-
-def test_conllu_gives_words_with_their_places(tmp_path: Path) -> None:
-    path = tmp_path / "a.conllu"
-    path.write_text(CONLLU, encoding="utf-8")
-    first, second = read_conllu(path)
-    assert first.text == "She don't see it."
-    assert [first.text[start:end] for start, end in first.places] == list(first.words)
-    assert first.heads == (3, 3, 3, 3, 3, 3)
-    assert first.relations[0] == "nsubj"
-    assert first.tags[:2] == ("PRP", "VBP")
-    assert second.heads == (0,)
-
-
-@pytest.mark.parametrize("line", ["1\tShe\t_\n", "1\tShe\t_\t_\t_\t_\t7\tnsubj\t_\t_\n"])
-def test_what_is_not_conllu_is_refused(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "a.conllu"
-    path.write_text(line, encoding="utf-8")
-    with pytest.raises(InvalidInput, match="not a CoNLL-U file with parses"):
-        list(read_conllu(path))
-    with pytest.raises(InvalidInput, match="cannot be read"):
-        list(read_conllu(tmp_path / "none.conllu"))
 
 
 def test_our_parser_finds_the_core_relations() -> None:

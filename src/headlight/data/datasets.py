@@ -1,28 +1,44 @@
 """`DATASETS`: what each data set is called on the hub, what its columns and labels are, and how it is read."""
 
+import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from array import array
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from headlight.data.example import Example
 from headlight.data.sources import (
-    Record,
-    agreement_examples,
+    agreement_rows,
     answer_texts,
+    converted,
     hub_records,
     inference_example,
     marked,
     movie_example,
-    movie_examples,
-    squad_records,
-    tree_examples,
+    movie_rows,
+    squad_rows,
+    tree_rows,
 )
 from headlight.errors import InvalidInput, unknown_name
-from headlight.files import TEXT_COLUMNS, existing, is_file, read_records
-from headlight.heads.parsers import read_conllu
-from headlight.text import Text
+from headlight.files import (
+    EMPTY,
+    TABLES,
+    TEXT_COLUMNS,
+    Record,
+    Say,
+    Skipped,
+    Table,
+    existing,
+    is_file,
+    is_folder,
+    listed,
+    open_table,
+    say,
+    text_in,
+)
+from headlight.files.conllu import read_conllu
+from headlight.text import Text, as_tuple, is_blank
 
 SAMPLES = Path(__file__).parent / "samples"
 PAIRED = ("hypothesis", "question2", "sentence2", "context", "pair")
@@ -30,6 +46,8 @@ LABELLED = (
     "label", "labels", "gold_label", "is_duplicate", "class", "gold", "target", "classification"
 )  # fmt: skip
 ANSWERED = ("answers", "answer")
+UNDECIDED = ("-1", "-", "None")
+"""How known sets write that people did not agree on a label, or that it is kept secret."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +55,8 @@ class DataSet:
     """Where a data set is, and how a record of it becomes an example.
 
     columns: the text, or both texts of a pair; each may have several names. labels: names in the order of
-    the data set's own numbers. file_reader: what reads a local copy that is not made of rows; a set without
-    a hub name has only that.
+    the data set's own numbers. wanted: the columns that `convert` reads, all if not given. file_reader: what
+    reads a local copy that is not made of rows; a set without a hub name has only that.
     """
 
     name: str
@@ -51,62 +69,113 @@ class DataSet:
     revision: str | None = None
     is_questions: bool = False
     convert: Callable[[Record], Example] | None = None
-    file_reader: Callable[[Path], Iterable[Example]] | None = None
+    wanted: tuple[str, ...] = ()
+    file_reader: Callable[[Path], Iterator[tuple[str, Example]]] | None = None
 
-    def example(self, record: Record, source: str) -> Example:
+    def example(self, record: Record) -> Example:
         """A record as an example."""
         if self.convert is not None:
             return self.convert(record)
-        texts = [str(field(record, names, source)) for names in self.columns]
+        texts = [text_in(record, column_of(record, names)) for names in self.columns]
         text: Text = (texts[0], texts[1]) if len(texts) == 2 else texts[0]
         if self.is_questions:
-            return Example(text, answers=answer_texts(field(record, ANSWERED, source)))
-        label: Any = field(record, LABELLED, source)
+            return Example(text, answers=answer_texts(record[column_of(record, ANSWERED)]))
+        label = label_in(record, column_of(record, LABELLED))
         marks = record.get("marks")
         if isinstance(marks, str):
             marks = [marks]
         return Example(text, label, marks=None if marks is None else marked(texts[0], marks))
 
-    def read(self, path: Path | None) -> Iterator[Example]:
-        """All examples: of a local copy, of ours, or of the hub; unanswerable questions are passed over."""
-        try:
-            for example in self.examples(path):
-                is_open = self.is_questions and not example.answers
-                if str(example.label) not in ("-1", "-") and not is_open:
-                    yield example
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidInput(
-                f"'{path or self.hub}' is not in the form of '{self.name}': {type(error).__name__}: {error}."
-            ) from error
+    def read(
+        self, path: Path | None, skipped: Skipped, only: Container[int] | None = None
+    ) -> Iterator[tuple[int, Example]]:
+        """The examples that can be used, by the number of their row; the others are counted.
 
-    def examples(self, path: Path | None) -> Iterator[Example]:
-        """All that is stored."""
+        Of a local copy, of ours, or of the hub; only: the rows that are looked at, all if not given.
+        """
+        for number, place, example in self.stored(path, only):
+            if is_blank(example.text):
+                skipped.skip(place, EMPTY)
+            elif self.labels and str(example.label) in UNDECIDED:
+                skipped.pass_over("no label")
+            elif not self.is_questions:
+                skipped.read += 1
+                yield number, example
+            elif not example.answers:
+                skipped.pass_over("no answer")
+            elif not answers_of(example):
+                skipped.skip(place, "no answer that stands in its context")
+            else:
+                skipped.read += 1
+                yield number, replace(example, answers=answers_of(example))
+
+    def stored(
+        self, path: Path | None, only: Container[int] | None
+    ) -> Iterator[tuple[int, str, Example]]:
+        """What is stored in these rows, each with its number and place."""
         if path is not None and self.file_reader is not None:
-            yield from self.file_reader(path)
+            for number, (place, example) in enumerate(self.file_reader(path)):
+                if only is None or number in only:
+                    yield number, place, example
             return
+        source = path or self.hub
+        for number, (place, record) in enumerate(self.rows(path)):
+            if only is None or number in only:
+                yield number, place, converted(self.example, record, place, source)
+
+    def rows(self, path: Path | None) -> Iterator[tuple[str, Record]]:
+        """The rows of a file or of the hub."""
         if path is None and not self.hub:
             raise InvalidInput(
                 f"'{self.name}' is on no hub that is known. Give a local copy: {self.name}=FILE."
             )
         if path is None:
             records = hub_records(self.hub, self.configuration, self.split, self.revision)
-        else:
-            records = squad_records(path) if self.is_questions else read_records(str(path))
-        for record in records:
-            yield self.example(record, str(path or self.hub))
+            return ((f"row {number}", record) for number, record in enumerate(records, 1))
+        if self.is_questions and path.suffix.lower() == ".json":
+            return squad_rows(path)
+        table = open_table(path)
+        wanted = self.wanted
+        if self.convert is None:
+            wanted = (
+                *(name for names in self.columns for name in names),
+                *LABELLED,
+                *ANSWERED,
+                "marks",
+            )
+        return table.rows([name for name in wanted if name in table.columns] or None)
 
 
-def field(record: Record, names: tuple[str, ...], source: str) -> object:
-    """The value of the first of these columns that a record has."""
-    for name in names:
-        if record.get(name) is not None:
-            return record[name]
-    empty = [name for name in names if name in record]
-    if empty:
-        raise InvalidInput(f"a row of '{source}' has nothing in its column '{empty[0]}': {record}.")
-    raise InvalidInput(
-        f"'{source}' has no column {' or '.join(map(repr, names))}. Columns: {', '.join(record)}."
-    )
+def column_of(record: Record, names: tuple[str, ...]) -> str:
+    """The first of these columns that a record has; one with something in it is preferred."""
+    present = [name for name in names if name in record]
+    if not present:
+        wanted = " or ".join(map(repr, names))
+        raise InvalidInput(f"there is no column {wanted}. Columns: {', '.join(record)}.")
+    return next((name for name in present if record[name] is not None), present[0])
+
+
+def label_in(record: Record, name: str) -> str | int | None:
+    """The label in a column of a row; None if there is none."""
+    if name not in record:
+        raise InvalidInput(f"there is no column '{name}'. Columns: {', '.join(record)}.")
+    label = record[name]
+    if label is None or (isinstance(label, float) and math.isnan(label)):
+        return None
+    if isinstance(label, bool) or not isinstance(label, str | int | float):
+        raise InvalidInput(
+            f"the label in column '{name}' is {type(label).__name__} {str(label)[:40]}, "
+            "not a name or a number."
+        )
+    if isinstance(label, float):
+        return int(label) if label.is_integer() else str(label)
+    return label
+
+
+def answers_of(example: Example) -> tuple[str, ...]:
+    """The answers that stand in the context of a question."""
+    context = as_tuple(example.text)[-1]
+    return tuple(answer for answer in example.answers if answer and answer in context)
 
 
 SENTIMENT = ("negative", "positive")
@@ -136,14 +205,14 @@ DATASETS = {
         DataSet("squad_v2", "the same, its answerable questions", CONTEXT, hub="rajpurkar/squad_v2",
                 split="validation", is_questions=True),
         DataSet("agreement", "number of a masked verb (Linzen et al. 2016)", labels=("singular", "plural"),
-                file_reader=agreement_examples),
+                file_reader=agreement_rows),
         DataSet("eraser_movies", "film reviews with human rationales", TEXT, SENTIMENT,
                 "eraser-benchmark/movie_rationales", revision="refs/convert/parquet",
-                convert=movie_example, file_reader=movie_examples),
+                convert=movie_example, file_reader=movie_rows),
         DataSet("esnli", "inference with human rationales", PREMISE, INFERENCE, "niurl/eraser_esnli",
                 convert=inference_example),
         DataSet("sst_trees", "sentences of film reviews with a human label for every word",
-                labels=SENTIMENT, file_reader=tree_examples),
+                labels=SENTIMENT, file_reader=tree_rows),
     )
 }  # fmt: skip
 
@@ -171,13 +240,18 @@ class Source:
     known: DataSet
     path: Path | None = None
     is_conllu: bool = False
+    notes: tuple[str, ...] = ()
 
-    def read(self) -> Iterator[Example]:
-        """All its examples."""
+    def read(
+        self, skipped: Skipped, only: Container[int] | None = None
+    ) -> Iterator[tuple[int, Example]]:
+        """Its examples that can be used, by the number of their row, or only those of certain rows."""
         if self.is_conllu and self.path is not None:
-            yield from (Example(parse.text) for parse in read_conllu(self.path))
+            for number, parse in enumerate(read_conllu(self.path)):
+                if only is None or number in only:
+                    yield number, Example(parse.text)
         else:
-            yield from self.known.read(self.path)
+            yield from self.known.read(self.path, skipped, only)
 
 
 def describe_source(source: str) -> Source:
@@ -188,9 +262,13 @@ def describe_source(source: str) -> Source:
         return Source(DATASETS[source])
     name, sign, place = source.partition("=")
     if sign and name in DATASETS:
-        return Source(DATASETS[name], existing(Path(place)))
-    place, _, columns = source.partition(":")
+        path = existing(Path(place))
+        is_table = path.suffix.lower() in TABLES and DATASETS[name].file_reader is None
+        return Source(DATASETS[name], path, notes=open_table(path).notes if is_table else ())
+    place, _, columns = (source, "", "") if is_file(Path(source)) else source.partition(":")
     path = Path(place)
+    if place and is_folder(path):
+        raise InvalidInput(f"'{place}' is a folder. Give one file of it.")
     if not is_file(path):
         unknown = unknown_name("data set", name.lower(), [*DATASETS, *OWN])
         raise InvalidInput(f"{unknown} And there is no file '{place[-80:]}'.")
@@ -198,17 +276,14 @@ def describe_source(source: str) -> Source:
         return Source(DataSet(path.name, "parsed sentences"), path, is_conllu=True)
     if path.suffix.lower() == ".json":
         return Source(DataSet(path.name, "questions", CONTEXT, is_questions=True), path)
-    return Source(file_set(path, [c.strip() for c in columns.split(",") if c.strip()]), path)
+    table = open_table(path)
+    known = file_set(path, table, [c.strip() for c in columns.split(",") if c.strip()])
+    return Source(known, path, notes=table.notes)
 
 
-def file_set(path: Path, columns: Sequence[str]) -> DataSet:
-    """A description of a file of rows: the text, or both texts of a pair, and then the label.
-
-    Of two columns the second is the label, unless it is called like the second text of a pair.
-    """
-    records = read_records(str(path))
-    present = list(records[0]) if records else []
-    if not records:
+def chosen_columns(path: Path, present: Sequence[str], columns: Sequence[str]) -> Sequence[str]:
+    """The columns to read: those asked for, or those that are called like texts and labels."""
+    if not present:
         raise InvalidInput(f"'{path}' has no rows: there is nothing to evaluate.")
     if not columns:
         texts = [name for name in TEXT_COLUMNS if name in present][:1]
@@ -217,41 +292,87 @@ def file_set(path: Path, columns: Sequence[str]) -> DataSet:
         columns = [*texts, *[n for n in known if n in present][:1]] if texts else []
     for name in columns:
         if name not in present:
-            raise InvalidInput(f"'{path}' has no column '{name}'. Columns: {', '.join(present)}.")
+            raise InvalidInput(f"'{path}' has no column '{name}'. Columns: {listed(present)}.")
     if not columns or len(columns) > 3:
         raise InvalidInput(
             f"say which columns of '{path}' to read, FILE:TEXT,LABEL or FILE:TEXT,TEXT,LABEL: "
-            f"{', '.join(present)}."
+            f"{listed(present)}."
         )
+    return columns
+
+
+def file_set(path: Path, table: Table, asked: Sequence[str]) -> DataSet:
+    """A description of a file of rows: the text, or both texts of a pair, and then the label.
+
+    Of two columns the second is the label, unless it is called like the second text of a pair.
+    """
+    columns = chosen_columns(path, table.columns, asked)
     has_label = len(columns) == 3 or (len(columns) == 2 and columns[1] not in PAIRED)
     has_answers = has_label and columns[-1] in ANSWERED
     named = list(columns[:-1] if has_label else columns)
     label = columns[-1] if has_label else None
 
     def convert(record: Record) -> Example:
-        values = [str(field(record, (name,), str(path))) for name in named]
+        values = [text_in(record, name) for name in named]
         text: Text = (values[0], values[1]) if len(values) == 2 else values[0]
-        if has_answers and label is not None:
+        if label is None:
+            return Example(text)
+        if has_answers:
             return Example(text, answers=answer_texts(record.get(label)))
-        return Example(text, None if label is None else record.get(label))
+        return Example(text, label_in(record, label))
 
-    return DataSet(path.name, "a file of texts", convert=convert, is_questions=has_answers)
+    return DataSet(
+        path.name,
+        "a file of texts",
+        convert=convert,
+        wanted=tuple(columns),
+        is_questions=has_answers,
+    )
 
 
 def read_examples(
-    source: str, *, limit: int | None = None, seed: int = 0
+    source: str,
+    *,
+    limit: int | None = None,
+    seed: int = 0,
+    strict: bool = False,
+    tell: Say = say,
 ) -> tuple[list[Example], tuple[str, ...]]:
     """Examples and the names of their labels; `limit` draws so many at random, in their order.
 
-    The first rows would not do: some sets are sorted by label.
+    A row without a text is skipped, and `tell` is told which; with strict it is refused. With a limit the
+    source is read twice, and only what is drawn is kept in memory.
     """
+    check_limit(limit)
     described = describe_source(source)
-    examples = list(described.read())
+    for note in described.notes:
+        tell(note)
+    skipped = Skipped(source, strict)
+    if limit is None:
+        examples = [example for _, example in described.read(skipped)]
+    else:
+        rows = array("q", (number for number, _ in described.read(skipped)))
+        only = {rows[n] for n in drawn(len(rows), limit, seed)}
+        examples = [example for _, example in described.read(Skipped(source), only)]
+    for note in skipped.notes():
+        tell(note)
     if not examples:
         raise InvalidInput(f"'{source}' has no examples: there is nothing to evaluate.")
+    return examples, described.known.labels
+
+
+def check_limit(limit: int | None) -> None:
+    """Refuse a limit that leaves nothing."""
     if limit is not None and limit < 1:
         raise InvalidInput(f"limit={limit} leaves nothing to evaluate. Use 1 or more.")
-    if limit is not None and limit < len(examples):
-        chosen = sorted(random.Random(seed).sample(range(len(examples)), limit))
-        examples = [examples[n] for n in chosen]
-    return examples, described.known.labels
+
+
+def drawn(count: int, limit: int | None, seed: int) -> Sequence[int]:
+    """The numbers of the examples that a limit leaves: drawn at random, in their order.
+
+    The first ones would not do: some sets are sorted by label.
+    """
+    check_limit(limit)
+    if limit is None or limit >= count:
+        return range(count)
+    return sorted(random.Random(seed).sample(range(count), limit))

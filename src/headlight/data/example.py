@@ -78,11 +78,13 @@ def gold_class(
 
 
 def index_of(label: object) -> int | None:
-    """The number that a label is, or is written as."""
-    if isinstance(label, bool | int) or (isinstance(label, float) and label.is_integer()):
+    """The number that a label is, or is written as; true and false are not taken for 1 and 0."""
+    if isinstance(label, bool):
+        return None
+    if isinstance(label, int) or (isinstance(label, float) and label.is_integer()):
         return int(label)
-    is_written = isinstance(label, str) and fullmatch(r"-?[0-9]+(\.0)?", label.strip())
-    return int(float(str(label))) if is_written else None
+    written = fullmatch(r"(-?[0-9]{1,9})(\.0)?", label.strip()) if isinstance(label, str) else None
+    return int(written[1]) if written else None
 
 
 def unknown_label(label: object, known: Sequence[str]) -> InvalidInput:

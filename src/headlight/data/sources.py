@@ -1,18 +1,40 @@
 """Records as they are stored: rows of files, SQuAD's nested JSON, trees, rationales, and the hub."""
 
-import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-import regex
-
-from headlight.data.example import Example
+from headlight.data.example import Example, Mark
 from headlight.errors import InvalidInput, missing_extra
-from headlight.files import read_records, read_text
+from headlight.files import (
+    Record,
+    is_file,
+    lines_of,
+    open_table,
+    parse_json,
+    read_text,
+    text_in,
+)
 
-Record = dict[str, Any]
+Given = TypeVar("Given")
+
+
+def converted(
+    convert: Callable[[Given], Example], given: Given, place: str, source: object
+) -> Example:
+    """What is stored, as an example; where it cannot be, the error says which row of which source it is."""
+    try:
+        return convert(given)
+    except InvalidInput as error:
+        raise InvalidInput(f"{place} of '{source}': {error}") from error
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidInput(
+            f"{place} of '{source}' is not in the form that is expected: {type(error).__name__}: {error}."
+        ) from error
 
 
 def hub_records(
@@ -39,24 +61,25 @@ def hub_records(
 # ------------------------------------------------------------------------------- questions
 
 
-def squad_records(path: Path) -> list[Record]:
-    """The questions of a file in SQuAD's nested form, or one record a line."""
-    if path.suffix.lower() != ".json":
-        return read_records(str(path))
+def squad_rows(path: Path) -> Iterator[tuple[str, Record]]:
+    """The questions of a file in SQuAD's nested form, each with its place."""
+    articles, number = parse_json(read_text(path), f"'{path}'"), 0
     try:
-        articles = json.loads(read_text(path))["data"]
-        return [
-            {
-                "question": entry["question"],
-                "context": paragraph["context"],
-                "answers": entry["answers"],
-            }
-            for article in articles
-            for paragraph in article["paragraphs"]
-            for entry in paragraph["qas"]
-        ]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InvalidInput(f"'{path}' is not in the form of SQuAD: {error!r}.") from error
+        for article in articles["data"]:
+            for paragraph in article["paragraphs"]:
+                for entry in paragraph["qas"]:
+                    record = {
+                        "question": entry["question"],
+                        "context": paragraph["context"],
+                        "answers": entry["answers"],
+                    }
+                    number += 1
+                    yield f"question {number}", record
+    except (KeyError, TypeError) as error:
+        raise InvalidInput(
+            f"'{path}' is not in the form of SQuAD after question {number}: {type(error).__name__}: {error}. "
+            "That has 'data', with 'paragraphs' of a 'context' and 'qas'. Keep other rows in a .jsonl file."
+        ) from error
 
 
 def answer_texts(answers: Any) -> tuple[str, ...]:
@@ -65,71 +88,88 @@ def answer_texts(answers: Any) -> tuple[str, ...]:
         answers = answers.get("text", ())
     if isinstance(answers, str):
         answers = [answers]
-    texts = (each["text"] if isinstance(each, dict) else str(each) for each in answers or ())
-    return tuple(dict.fromkeys(texts))
+    texts = [each["text"] if isinstance(each, dict) else each for each in answers or ()]
+    for text in texts:
+        if isinstance(text, bool) or not isinstance(text, str | int | float):
+            raise InvalidInput(f"an answer is {type(text).__name__} {str(text)[:40]}, not a text.")
+    return tuple(dict.fromkeys(map(str, texts)))
 
 
 # -------------------------------------------------------------------------------- rationales
 
-LEAF = regex.compile(r"\((\d) ([^()]+)\)")
+LEAF = re.compile(r"\(([0-4]) ([^() ]+)\)")
+BRANCH = re.compile(r"\([0-4] |\)| ")
 
 
-def tree_examples(path: Path) -> Iterator[Example]:
+def tree_rows(path: Path) -> Iterator[tuple[str, Example]]:
     """Sentences of the Stanford Sentiment Treebank; words whose own label leans to the sentence's are marked.
 
-    Labels run from 0 to 4; a neutral sentence (2) is passed over.
+    Labels run from 0 to 4; a neutral sentence (2) has the label None.
     """
-    for line in read_text(path).splitlines():
-        if not line.startswith("("):
-            continue
-        lean = int(line[1]) - 2
-        if lean == 0:
-            continue
-        text, marks = "", []
-        for match in LEAF.finditer(line):
-            word = match[2].replace("-LRB-", "(").replace("-RRB-", ")").replace("\\/", "/")
-            start = len(text) + (1 if text else 0)
-            text = f"{text} {word}" if text else word
-            if (int(match[1]) - 2) * lean > 0:
-                marks.append((0, start, len(text)))
-        yield Example(text, int(lean > 0), marks=tuple(marks))
+    for number, line in enumerate(lines_of(path), 1):
+        if line.strip():
+            try:
+                yield f"line {number}", tree_example(line.strip())
+            except InvalidInput as error:
+                raise InvalidInput(f"line {number} of '{path}' {error}") from error
 
 
-def movie_examples(path: Path) -> Iterator[Example]:
+def tree_example(tree: str) -> Example:
+    """The sentence of a tree such as (3 (2 A) (4 treat))."""
+    leaves = LEAF.findall(tree)
+    branches = LEAF.sub("", tree)
+    if not leaves or BRANCH.sub("", branches) or not is_nested(tree):
+        raise InvalidInput(f"is not a tree of the form (3 (2 A) (4 treat)): {tree[:60]!r}.")
+    words = [w.replace("-LRB-", "(").replace("-RRB-", ")").replace("\\/", "/") for _, w in leaves]
+    lean = int(tree[1]) - 2
+    text, places = joined(words)
+    marks = [
+        (0, *place)
+        for place, (label, _) in zip(places, leaves, strict=True)
+        if (int(label) - 2) * lean > 0
+    ]
+    return Example(text, int(lean > 0) if lean else None, marks=tuple(marks))
+
+
+def is_nested(tree: str) -> bool:
+    """Whether the brackets of a tree open before they close, and all do."""
+    depth = 0
+    for place, sign in enumerate(tree):
+        depth += (sign == "(") - (sign == ")")
+        if depth < 1 and place < len(tree) - 1:
+            return False
+    return depth == 0
+
+
+def movie_rows(path: Path) -> Iterator[tuple[str, Example]]:
     """ERASER's movie reviews: documents in `docs` beside the file, evidence as spans of their words."""
-    for record in read_records(str(path)):
-        if "review" in record:
-            yield movie_example(record)
-            continue
-        document = path.parent / "docs" / record["annotation_id"]
-        if not document.is_file():
-            raise InvalidInput(f"'{document}' is missing: ERASER keeps its reviews in docs/.")
-        words = read_text(document).split()
-        starts, length = [], 0
-        for word in words:
-            starts.append(length)
-            length += len(word) + 1
-        spans = {
-            (
-                0,
-                starts[e["start_token"]],
-                starts[e["end_token"] - 1] + len(words[e["end_token"] - 1]),
-            )
-            for group in record["evidences"]
-            for e in group
-            if e["end_token"] > e["start_token"]
-        }
-        yield Example(" ".join(words), record["classification"].lower(), marks=tuple(sorted(spans)))
+    for place, record in open_table(path).rows(None):
+        is_whole = "review" in record
+        convert = movie_example if is_whole else partial(document_example, path=path)
+        yield place, converted(convert, record, place, path)
+
+
+def document_example(record: Record, path: Path) -> Example:
+    """A review in a file of its own."""
+    name = str(record["annotation_id"])
+    document = path.parent / "docs" / name
+    if Path(name).name != name or not is_file(document):
+        raise InvalidInput(f"'{document}' is missing: ERASER keeps its reviews in docs/.")
+    words = read_text(document).split()
+    spans = [(e["start_token"], e["end_token"]) for group in record["evidences"] for e in group]
+    text, places = joined(words)
+    marks = tuple(sorted(set(word_marks(places, spans, 0))))
+    return Example(text, record["classification"].lower(), marks=marks)
 
 
 def movie_example(record: Record) -> Example:
     """A movie review as the hub has it: evidence as phrases, words apart by any blank."""
-    review = " ".join(record["review"].split())
+    review = " ".join(text_in(record, "review").split())
     phrases = (" ".join(phrase.split()) for phrase in record["evidences"])
     return Example(review, record["label"], marks=marked(review, phrases))
 
 
-def marked(text: str, phrases: Iterable[str], segment: int = 0) -> tuple[tuple[int, int, int], ...]:
+def marked(text: str, phrases: Iterable[str], segment: int = 0) -> tuple[Mark, ...]:
     """Where phrases stand in a text."""
     found = []
     for phrase in phrases:
@@ -140,24 +180,41 @@ def marked(text: str, phrases: Iterable[str], segment: int = 0) -> tuple[tuple[i
     return tuple(sorted(found))
 
 
-def joined(words: list[str], spans: list[list[int]] | None, segment: int) -> tuple[str, list[Any]]:
-    """Words as a text, and spans of words as spans of characters."""
-    starts = [sum(len(w) + 1 for w in words[:n]) for n in range(len(words))]
-    marks = [
-        (segment, starts[first], starts[after - 1] + len(words[after - 1]))
-        for first, after in spans or []
-        if after > first
-    ]
-    return " ".join(words), marks
+def joined(words: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
+    """Words as a text, and where each stands in it."""
+    places, spot = [], 0
+    for word in words:
+        places.append((spot, spot + len(word)))
+        spot += len(word) + 1
+    return " ".join(words), places
+
+
+def word_marks(
+    places: Sequence[tuple[int, int]], spans: Iterable[Sequence[int]], segment: int
+) -> list[Mark]:
+    """Spans of words as spans of characters; refused if a span leaves the text."""
+    marks = []
+    for first, after in spans:
+        if not (type(first) is type(after) is int and 0 <= first <= after <= len(places)):
+            raise InvalidInput(
+                f"the evidence from word {first} to {after} does not lie in its text of {len(places)} words."
+            )
+        if after > first:
+            marks.append((segment, places[first][0], places[after - 1][1]))
+    return marks
 
 
 def inference_example(record: Record) -> Example:
     """E-SNLI as ERASER keeps it: words of both sentences and spans of evidence in them."""
-    if isinstance(record["premise"], str):
-        raise InvalidInput("a premise is a text, not a list of words: this is not ERASER's e-SNLI.")
-    premise, first = joined(record["premise"], record["premise_evidence_span"], 0)
-    hypothesis, second = joined(record["hypothesis"], record["hypothesis_evidence_span"], 1)
-    return Example((premise, hypothesis), record["classification"], marks=tuple(first + second))
+    texts, marks = [], []
+    for segment, name in enumerate(("premise", "hypothesis")):
+        words = record[name]
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise InvalidInput(f"the {name} is not a list of words: this is not ERASER's e-SNLI.")
+        text, places = joined(words)
+        texts.append(text)
+        marks += word_marks(places, record[f"{name}_evidence_span"] or (), segment)
+    return Example((texts[0], texts[1]), record["classification"], marks=tuple(marks))
 
 
 # --------------------------------------------------------------------------------- agreement
@@ -166,23 +223,31 @@ PLURAL = {"are", "were", "have", "do"}
 SINGULAR = {"is", "was", "has", "does"}
 
 
-def agreement_examples(path: Path) -> Iterator[Example]:
+def agreement_rows(path: Path) -> Iterator[tuple[str, Example]]:
     """Sentences of Linzen et al.: a .text file, and a .gold file with verb position and both forms.
 
     The verb becomes [MASK]; the label is its number.
     """
     gold = path.with_suffix(".gold")
-    if not gold.is_file():
+    if not is_file(gold):
         raise InvalidInput(f"'{gold}' is missing: it says where the verbs of '{path.name}' stand.")
-    lines = zip(
-        read_text(path).rstrip("\n").split("\n"),
-        read_text(gold).rstrip("\n").split("\n"),
-        strict=True,
-    )
-    for text, line in lines:
-        place, right, wrong, *_ = line.split("\t")
-        words = text.removesuffix("<eos>").split()
-        words[int(place)] = "[MASK]"
-        known = right in PLURAL or right in SINGULAR
-        is_plural = right in PLURAL if known else len(right) < len(wrong)
-        yield Example(" ".join(words), "plural" if is_plural else "singular")
+    pairs = zip_longest(lines_of(path), lines_of(gold))
+    for number, pair in enumerate(pairs, 1):
+        place = f"line {number}"
+        yield place, converted(agreement_example, pair, place, path)
+
+
+def agreement_example(lines: tuple[str | None, str | None]) -> Example:
+    """A sentence whose verb is hidden, from its line and that of the verb: its position, its two forms."""
+    text, about = lines
+    if text is None or about is None:
+        raise InvalidInput("the .text and the .gold file do not have the same number of lines.")
+    words = text.strip().removesuffix("<eos>").split()
+    position, right, wrong, *_ = about.rstrip("\r\n").split("\t")
+    place = int(position)
+    if not 0 <= place < len(words) or words[place].lower() != right.lower():
+        raise InvalidInput(f"the verb '{right}' is not word {place} of its sentence.")
+    known = right in PLURAL or right in SINGULAR
+    is_plural = right in PLURAL if known else len(right) < len(wrong)
+    words[place] = "[MASK]"
+    return Example(" ".join(words), "plural" if is_plural else "singular")

@@ -1,15 +1,16 @@
 """What attention heads do: count it on a corpus, select heads, keep the masks.
 
-The names are loaded when they are first used: reading parses, which other parts do, needs no torch.
+The names are loaded when they are first used: reading parses needs no torch.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from headlight.files.conllu import Parse, read_conllu
     from headlight.heads.learning import learn
     from headlight.heads.masks import find_mask
-    from headlight.heads.parsers import Parse, load_parser, read_conllu
+    from headlight.heads.parsers import load_parser
     from headlight.heads.statistics import HeadStatistics
     from headlight.heads.studies import mask_agreement, sample_sizes, threshold_sweep
 
@@ -26,22 +27,22 @@ __all__ = [
 ]
 
 HOMES = {
-    "HeadStatistics": "statistics",
-    "Parse": "parsers",
-    "find_mask": "masks",
-    "learn": "learning",
-    "load_parser": "parsers",
-    "mask_agreement": "studies",
-    "read_conllu": "parsers",
-    "sample_sizes": "studies",
-    "threshold_sweep": "studies",
+    "HeadStatistics": "heads.statistics",
+    "Parse": "files.conllu",
+    "find_mask": "heads.masks",
+    "learn": "heads.learning",
+    "load_parser": "heads.parsers",
+    "mask_agreement": "heads.studies",
+    "read_conllu": "files.conllu",
+    "sample_sizes": "heads.studies",
+    "threshold_sweep": "heads.studies",
 }
 
 
 def __getattr__(name: str) -> object:
     if name not in HOMES:
         raise AttributeError(f"module 'headlight.heads' has no attribute '{name}'")
-    return getattr(import_module(f"headlight.heads.{HOMES[name]}"), name)
+    return getattr(import_module(f"headlight.{HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from headlight.heads.parsers import Parse
+from headlight.files.conllu import Parse
 
 # fmt: off
 NOUNS = [

@@ -17,8 +17,9 @@ from torch import Tensor
 
 from headlight.batch import Row, Text, encode, shortened
 from headlight.errors import InvalidInput
+from headlight.files.conllu import Parse, read_conllu
 from headlight.heads.memory import remembered
-from headlight.heads.parsers import OWN, Parse, Parser, load_parser, read_conllu
+from headlight.heads.parsers import OWN, Parser, load_parser
 from headlight.heads.statistics import FARTHEST, HeadStatistics
 from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model

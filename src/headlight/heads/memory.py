@@ -8,7 +8,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from headlight.heads.parsers import Parse, Parser
+from headlight.files.conllu import Parse
+from headlight.heads.parsers import Parser
 from headlight.models.converted import cache_folder
 
 

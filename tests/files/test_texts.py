@@ -51,8 +51,8 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         ("a.csv", b"label\n1\n", "no column named like a text. Say which with --column: label"),
         ("a.jsonl", b'{"text": "x"}\n{bad\n', "line 2 of .* is not JSON"),
         ("a.jsonl", b"[1]\n", "line 1 of .* is not a JSON object"),
-        ("a.jsonl", b'{"text": "x"}\n{"txt": "y"}\n', "row 1 of .* has no column 'text'"),
-        ("a.txt", b"\xff\xfe\x00", "is not UTF-8 text"),
+        ("a.jsonl", b'{"text": "x"}\n{"txt": "y"}\n', "line 2 of .* has no column 'text'"),
+        ("a.txt", b"\xff\xfe\x00", "begins like UTF-16 and is not"),
         ("a.parquet", b"nonsense", "is not a Parquet file"),
     ],
 )
