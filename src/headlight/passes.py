@@ -77,7 +77,10 @@ def buckets(
 ) -> Iterator[list[int]]:
     """Row numbers of like length in groups of at most `batch_size`, smaller where rows are long."""
     config = model.network.config.get_text_config()
-    maps = (config.num_hidden_layers or 12) * (config.num_attention_heads or 12)
+    layers, heads = (
+        getattr(config, f"num_{of}", None) for of in ("hidden_layers", "attention_heads")
+    )
+    maps = (layers or 12) * (heads or 12)
     order = sorted(range(len(rows)), key=lambda n: -len(rows[n]))
     while order:
         most = max(1, values // (maps * len(rows[order[0]]) ** 2))
@@ -142,7 +145,7 @@ def explained_targets(captured: Trace, targets: Sequence[Target]) -> list[Explai
             predicted=decision.predicted,
             logit=logits[n],
             probability=probabilities[n],
-            positions=decision.read_at or None,
+            positions=decision.positions,
             output=targets[n].output,
         )
         for n, decision in enumerate(goal.decisions)

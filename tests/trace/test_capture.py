@@ -7,7 +7,6 @@ import torch
 from transformers import (
     BloomConfig,
     BloomForCausalLM,
-    BloomForSequenceClassification,
     GPTNeoXConfig,
     GPTNeoXForCausalLM,
     GptOssConfig,
@@ -136,16 +135,8 @@ def test_unknown_families_do_what_needs_no_row() -> None:
             headlight.explain(wrapped, batch, "attcat")
 
 
-def test_the_reading_position_of_an_unknown_classifier_is_not_guessed() -> None:
-    config = BloomConfig(vocab_size=60, hidden_size=16, n_layer=2, n_head=2, pad_token_id=3)
-    wrapped = headlight.wrap(BloomForSequenceClassification(config).eval())
-    batch = Batch.from_ids([5, 6, 7])
-    with pytest.raises(UnsupportedModel, match="position that its classifier reads is not known"):
-        headlight.explain(wrapped, batch, "rollout")
-    assert headlight.explain(wrapped, batch, "grad_sam").scores.shape == (3,)
-
-
-def test_attention_that_is_not_followed_is_refused() -> None:
+def test_attention_with_sinks_is_refused_and_the_rest_works() -> None:
+    torch.manual_seed(0)
     config = GptOssConfig(
         vocab_size=60,
         hidden_size=16,
@@ -157,8 +148,11 @@ def test_attention_that_is_not_followed_is_refused() -> None:
         num_local_experts=2,
         num_experts_per_tok=1,
     )
-    with pytest.raises(UnsupportedModel, match="attention sinks"):
-        headlight.wrap(GptOssForCausalLM(config).eval())
+    wrapped = headlight.wrap(GptOssForCausalLM(config).eval())
+    batch = Batch.from_ids([5, 6, 7])
+    with pytest.raises(UnsupportedModel, match=r"GptOss.*attention sinks.*input_x_gradient"):
+        headlight.explain(wrapped, batch, "gae")
+    assert headlight.explain(wrapped, batch, "input_x_gradient").scores.all()
 
 
 # ------------------------------------------------------------------------------- rows that are wrong
@@ -167,13 +161,17 @@ def test_attention_that_is_not_followed_is_refused() -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (Architecture(("embedings",), "encoder.layer", "first"), "names 'embedings' as embeddings"),
+        (Architecture(("embedings",), "encoder.layer"), "names 'embedings' as embeddings"),
         (
-            Architecture(("embeddings",), "encoder.layers", "first"),
+            Architecture(("embeddings", "encoder.layer.1"), "encoder.layer"),
+            "do not depend on what was captured as the input of block 0",
+        ),
+        (
+            Architecture(("embeddings",), "encoder.layers"),
             "names 'encoder.layers' as blocks",
         ),
-        (Architecture(("embeddings",), "encoder", "first"), "0 blocks ran, but 3 attention maps"),
-        (Architecture(("pooler.dense",), "encoder.layer", "first"), "do not depend on"),
+        (Architecture(("embeddings",), "encoder"), "0 blocks ran, but 3 attention maps"),
+        (Architecture(("pooler.dense",), "encoder.layer"), "one embedding vector for each token"),
     ],
 )
 def test_a_wrong_row_is_found_when_the_network_is_wrapped(

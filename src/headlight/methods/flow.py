@@ -36,13 +36,14 @@ def attention_flow(trace: Trace) -> Scores:
 
 
 def sources(trace: Trace, number: int, length: int) -> list[NDArray[np.float64]]:
-    """Capacities from the prediction to the tokens of the last layer: one set for each reading position.
+    """Capacities from the prediction to the tokens of the last layer: one set for each end of an answer.
 
-    A head that averages all tokens is one more layer, whose capacities are its weights.
+    A head that averages tokens is one more layer, whose capacities are its weights.
     """
-    read_at = trace.goal.decisions[number].read_at
     weights = trace.weights[number, :length].double().cpu().numpy()
-    return [weights] if not read_at else [np.eye(length)[position] for position in read_at]
+    if trace.goal.kind != "token":
+        return [weights]
+    return [np.eye(length)[position] for position, _ in trace.goal.decisions[number].read_at or ()]
 
 
 def flows(capacities: NDArray[np.float64], source: NDArray[np.float64]) -> list[float]:

@@ -5,7 +5,6 @@ it is wrapped (`trace/check.py`), so a part that was renamed upstream is an erro
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,6 @@ class Architecture:
     embeddings: the embedding module, then a projection if there is one (it may be missing); the last
         that exists makes the input of the first block.
     blocks: the list of blocks ('*' stands for every member of a list); a block may run several times.
-    pooling: where sequence classification reads ('config': the model's own `classifier_pooling`).
     position_offset: positions lost because counting starts after the padding index.
     final_norm: the normalisation after the last block, if there is one.
     mixer: the parts of a block that mix tokens; None if they do not follow one another as here.
@@ -37,19 +35,17 @@ class Architecture:
 
     embeddings: tuple[str, ...]
     blocks: str
-    pooling: Literal["first", "last", "config"]
     position_offset: int = 0
     final_norm: str | None = None
     mixer: Mixer | None = None
 
 
 BERT_MIXER = Mixer("attention.output.dense", "attention.output.LayerNorm", "output.LayerNorm")
-BERT = Architecture(("embeddings",), "encoder.layer", "first", mixer=BERT_MIXER)
+BERT = Architecture(("embeddings",), "encoder.layer", mixer=BERT_MIXER)
 ROBERTA = replace(BERT, position_offset=2)
 LLAMA = Architecture(
     ("embed_tokens",),
     "layers",
-    "last",
     final_norm="norm",
     mixer=Mixer("self_attn.o_proj", None, "post_attention_layernorm"),
 )
@@ -61,14 +57,12 @@ ARCHITECTURES: dict[str, Architecture] = {
     "distilbert": Architecture(
         ("embeddings",),
         "transformer.layer",
-        "first",
         mixer=Mixer("attention.out_lin", "sa_layer_norm", "output_layer_norm"),
     ),
     "electra": replace(BERT, embeddings=("embeddings", "embeddings_project")),
     "albert": Architecture(
         ("embeddings", "encoder.embedding_hidden_mapping_in"),
         "encoder.albert_layer_groups.*.albert_layers",
-        "first",
         mixer=Mixer("attention.dense", "attention.LayerNorm", "full_layer_layer_norm"),
     ),
     "mpnet": replace(
@@ -78,12 +72,11 @@ ARCHITECTURES: dict[str, Architecture] = {
     "modernbert": Architecture(
         ("embeddings",),
         "layers",
-        "config",
         final_norm="final_norm",
         mixer=Mixer("attn.Wo", None, "mlp_norm"),
     ),
     "gpt2": Architecture(
-        ("drop",), "h", "last", final_norm="ln_f", mixer=Mixer("attn.c_proj", None, "ln_2")
+        ("drop",), "h", final_norm="ln_f", mixer=Mixer("attn.c_proj", None, "ln_2")
     ),
     "llama": LLAMA,
     "mistral": LLAMA,

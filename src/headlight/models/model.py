@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from inspect import signature
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 from torch import nn
@@ -10,6 +10,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from headlight.errors import InvalidInput, UnsupportedModel
 from headlight.models.architectures import ARCHITECTURES, Architecture
+from headlight.models.readout import UNREAD, Readout
 from headlight.models.task import HEADS as HEADS
 from headlight.models.task import POOLED as POOLED
 from headlight.models.task import Task as Task
@@ -28,8 +29,13 @@ class MixerParts:
 class Model:
     """A live network with its tokenizer, task and row of the architecture table (None: unknown family).
 
-    `sees_attention_by` is how its attention is watched: through transformers' interface, or, where
-    that shows nothing, by its softmax. `reads` is what it was trained to read, where that is known.
+    reads: what it was trained to read, where that is known. The rest is found out when the network is
+        wrapped (`trace/check.py`).
+    sees_attention_by: how its attention is watched: through transformers' interface, or, where that
+        shows nothing, by its softmax.
+    readout: where its head reads.
+    attention_refusal: why its attention cannot be used, if it cannot.
+    takes_one_row: it refuses batches, or answers differently beside longer rows.
     """
 
     network: PreTrainedModel
@@ -39,6 +45,9 @@ class Model:
     architecture: Architecture | None
     sees_attention_by: Literal["interface", "softmax"] = "interface"
     reads: Literal["text", "pair"] | None = None
+    attention_refusal: str = ""
+    readout: Readout = UNREAD
+    takes_one_row: bool = False
 
     @property
     def labels(self) -> dict[int, str]:
@@ -65,7 +74,8 @@ class Model:
         """The longest input in tokens, special tokens included; None if nothing limits it."""
         config = self.network.config.get_text_config()
         limits = []
-        if positions := getattr(config, "max_position_embeddings", None):
+        positions = getattr(config, "max_position_embeddings", None) or 0
+        if positions > 0:  # XLNet says -1 for no limit
             offset = self.architecture.position_offset if self.architecture else 0
             limits.append(positions - offset)
         if self.tokenizer is not None and self.tokenizer.model_max_length < 10**9:
@@ -73,10 +83,20 @@ class Model:
         return min(limits, default=None)
 
     @property
-    def takes_one_row(self) -> bool:
-        """Whether the network refuses batches: a decoder with a classifier but no pad token."""
-        reads_last = self.architecture is None or self.architecture.pooling == "last"
-        return self.task in POOLED and reads_last and self.own_pad_id is None
+    def end_id(self) -> int | None:
+        """The token that ends a text, if the model or its tokenizer has one."""
+        config = self.network.config.get_text_config()
+        given = getattr(config, "eos_token_id", None) or getattr(
+            self.tokenizer, "sep_token_id", None
+        )
+        end = given[0] if isinstance(given, list) else given
+        return end if end is not None and end < self.vocabulary_size else None
+
+    @property
+    def type_count(self) -> int:
+        """How many token types the network tells apart."""
+        known = getattr(self.network.config.get_text_config(), "type_vocab_size", None) or 0
+        return known if self.takes_types else 0
 
     @property
     def takes_types(self) -> bool:
@@ -86,9 +106,21 @@ class Model:
     @property
     def vocabulary_size(self) -> int:
         """Number of token ids the input embedding knows."""
-        weight = self.network.get_input_embeddings().weight
-        assert isinstance(weight, torch.Tensor)
-        return len(weight)
+        return len(self.word_embeddings.weight)
+
+    @property
+    def word_embeddings(self) -> nn.Embedding:
+        """The table of word embeddings."""
+        try:
+            table = self.network.get_input_embeddings()
+        except NotImplementedError:
+            table = None
+        if isinstance(getattr(table, "weight", None), torch.Tensor):
+            return cast("nn.Embedding", table)
+        raise UnsupportedModel(
+            f"{self.family} has no table of word embeddings, one vector for each token id, so there is "
+            "nothing that scores could be of. Networks with such a table are explained."
+        )
 
     @property
     def embedding_stages(self) -> list[nn.Module]:
@@ -98,7 +130,7 @@ class Model:
         unknown family only the word embeddings are known.
         """
         if self.architecture is None:
-            return [self.network.get_input_embeddings()]
+            return [self.word_embeddings]
         found = [m for path in self.architecture.embeddings for m in self.parts(path)]
         if not found:
             raise self.missing_part("embeddings", ", ".join(self.architecture.embeddings))

@@ -41,14 +41,16 @@ NETWORK_LOCK = RLock()
 class Recorder:
     """What one forward pass leaves behind, in the order in which it happened.
 
-    `replacement` stands in for the embeddings. `board` is there if relevance will be asked for.
-    `values` are what the heads mix, [batch, head, key, width]; `norms` and `second_norms` what went into
-    and came out of the normalisations of the blocks, whose parts are `mixers`.
+    `replacement` stands in for the embeddings. `board` is there if relevance will be asked for. `last`
+    are the last hidden states, which the head is given. `values` are what the heads mix, [batch, head, key,
+    width]; `norms` and `second_norms` what went into and came out of the normalisations of the blocks, whose
+    parts are `mixers`.
     """
 
     wants_attention: bool = False
     wants_blocks: bool = False
     wants_mixers: bool = False
+    wants_last: bool = False
     wants_gradient: bool = False
     replacement: Tensor | None = None
     board: Switchboard | None = None
@@ -56,6 +58,7 @@ class Recorder:
     attention: list[Tensor] = field(default_factory=list)
     block_inputs: list[Tensor] = field(default_factory=list)
     block_output: Tensor | None = None
+    last: Tensor | None = None
     values: list[Tensor] = field(default_factory=list)
     mixers: list[MixerParts] = field(default_factory=list)
     norms: list[tuple[Tensor, Tensor]] = field(default_factory=list)
@@ -83,6 +86,18 @@ class Recorder:
     def see_output(self, _module: nn.Module, _args: Any, output: Any) -> None:
         """Record the output of a block; that of the last one stays."""
         self.block_output = output if isinstance(output, Tensor) else output[0]
+
+    def see_last(self, _module: nn.Module, _args: Any, output: Any) -> Any:
+        """Record the last hidden states. In a pass without gradients the head alone is given some.
+
+        A module that runs several times, as in ALBERT, is seen several times; the last one stays.
+        """
+        states = output if isinstance(output, Tensor) else output[0]
+        if not self.wants_gradient:
+            torch.set_grad_enabled(True)
+            states = states.detach().requires_grad_()
+        self.last = states
+        return states if isinstance(output, Tensor) else (states, *output[1:])
 
     def see_norm(self, _module: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> None:
         """Record the normalisation of attention plus residual."""
@@ -116,8 +131,7 @@ def watched_attention(
     """Attention written out, softmax(q·k·scaling + mask)·v, its weights shown to the recorder."""
     if kwargs.get("s_aux") is not None:
         raise UnsupportedModel(
-            f"{type(module).__name__} adds attention sinks to its softmax, which headlight does not "
-            "follow. Methods without attention work: input_x_gradient, gradient_l2."
+            "adds attention sinks to its softmax, which headlight does not follow"
         )
     shared = query.shape[1] // key.shape[1]
     if shared > 1:
@@ -179,6 +193,11 @@ class SoftmaxWatch(TorchFunctionMode):
 @contextmanager
 def watching(model: Model, recorder: Recorder) -> Iterator[None]:
     """Watch the forward passes of this thread inside the block; everything is undone on leaving."""
+    if recorder.wants_attention and model.attention_refusal:
+        raise UnsupportedModel(
+            f"{model.family} {model.attention_refusal}. Use a method without attention: "
+            "input_x_gradient, integrated_gradients, occlusion."
+        )
     with ExitStack() as undo:
         undo.enter_context(NETWORK_LOCK)
         undo.enter_context(evaluating(model.network))
@@ -254,6 +273,9 @@ def hooked(model: Model, recorder: Recorder) -> Iterator[None]:
             before = ours(recorder.see_input)
             undo.callback(block.register_forward_pre_hook(before, with_kwargs=True).remove)
             undo.callback(block.register_forward_hook(ours(recorder.see_output)).remove)
+        if recorder.wants_last and model.readout.stage is not None:
+            stage = model.network.get_submodule(model.readout.stage)
+            undo.callback(stage.register_forward_hook(ours(recorder.see_last)).remove)
         for mixer in model.mixers if recorder.wants_mixers else []:
             if mixer.norm is not None:
                 undo.callback(mixer.norm.register_forward_hook(ours(recorder.see_norm)).remove)

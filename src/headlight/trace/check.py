@@ -1,18 +1,19 @@
 """Proves on the live network that headlight sees it right; run when a network is wrapped."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from headlight.batch import Batch, Inputs, collate
+from headlight.batch import Inputs, Row
 from headlight.errors import UnsupportedModel
-from headlight.models.model import Model, is_half_precision
-from headlight.trace.capture import Recorder, watching
+from headlight.models.model import Model
+from headlight.models.readout import Readout
+from headlight.trace.capture import Recorder
 from headlight.trace.mixer import mixers_of, put_together
-from headlight.trace.network import check_finite, logits_of
-
-PROBE_LENGTH = 6
+from headlight.trace.probing import first_run, inputs_of, probe, probe_rows, size_of_error
+from headlight.trace.readout import EARLIER, Pass, derived, reads_more
 
 
 def proved(model: Model) -> Model:
@@ -20,65 +21,132 @@ def proved(model: Model) -> Model:
 
     The logits of a watched pass are those of a plain one; every block shows one attention map whose
     rows sum to 1; the logits depend on each of them, on every block and on the embeddings; and the parts
-    of every attention block add up to its output. For an unknown family only the logits are compared.
-    Where the attention interface shows nothing, softmax is watched instead.
+    of every attention block add up to its output. Of an unknown family, attention that is not of this
+    form is not used. Where the attention interface shows nothing, softmax is watched instead. Where the
+    head reads, and whether rows of different lengths may share a pass, is derived from several probes.
     """
-    inputs = probe_inputs(model)
-    expected = probe(model, inputs, Recorder())
-    check_finite(expected, model)
-    seen, watched = watch(model, inputs)
-    if not watched.attention:
-        model = replace(model, sees_attention_by="softmax")
-        seen, watched = watch(model, inputs)
-    tolerance = 0.05 if is_half_precision(model.network) else 1e-4
-    difference = float((seen.detach() - expected).abs().max())
-    if difference > tolerance * (1 + float(expected.abs().max())):
-        raise failed(model, f"its logits move by {difference:.2g} when its attention is watched")
-    if model.architecture is None:
-        return model
-    layers = len(watched.block_inputs)
-    if len(watched.attention) != layers:
-        raise failed(
-            model, f"{layers} blocks ran, but {len(watched.attention)} attention maps were seen"
-        )
-    for number, weights in enumerate(watched.attention):
-        if float((weights.detach().sum(-1) - 1).abs().max()) > tolerance:
-            raise failed(model, f"rows of the attention of layer {number} do not sum to 1")
-    check_causes(model, watched, seen)
-    check_mixers(model, watched, inputs, tolerance)
+    rows = probe_rows(model)
+    inputs = inputs_of(model, rows[:1])
+    expected, stage = first_run(model, inputs)
+    model = replace(model, readout=Readout(stage=stage))
+    model, seen, watched = watch_attention(model, inputs)
+    check_logits(model, seen, expected)
+    model, passes = probe_together(model, rows, expected)
+    model = replace(model, readout=derived(model, passes))
+    if reads_more(watched.embeddings, Pass(rows[:1], inputs, watched.last, seen)):
+        model = replace(model, readout=replace(model.readout, refusal=EARLIER))
+    if model.architecture is not None:
+        check_row(model, inputs, seen, watched)
     return model
 
 
-def watch(model: Model, inputs: Inputs) -> tuple[Tensor, Recorder]:
+def check_logits(model: Model, seen: Tensor, expected: Tensor) -> None:
+    """Watching must not change what the network computes."""
+    difference = float((seen.detach() - expected).abs().max())
+    if difference > size_of_error(model) * (1 + float(expected.abs().max())):
+        raise failed(model, f"its logits move by {difference:.2g} when its attention is watched")
+
+
+# ------------------------------------------------------------------------------------ attention
+
+
+def watch_attention(model: Model, inputs: Inputs) -> tuple[Model, Tensor, Recorder]:
+    """The model with the way in which its attention can be seen, or without; logits, what was seen."""
+    refusal = ""
+    for way in ("interface", "softmax"):
+        model = replace(model, sees_attention_by=way)
+        try:
+            seen, watched = watch(model, inputs, attention=True)
+        except UnsupportedModel as error:
+            if error.__cause__ is None:
+                refusal = str(error)
+                break
+            refusal = f"fails when its attention is watched ({error.__cause__})"
+            continue
+        refusal = unusual(model, watched.attention, inputs)
+        if watched.attention and not refusal:
+            return model, seen, watched
+    model = replace(model, attention_refusal=refusal)
+    seen, watched = watch(model, inputs, attention=False)
+    return model, seen, watched
+
+
+def watch(model: Model, inputs: Inputs, *, attention: bool) -> tuple[Tensor, Recorder]:
     """The logits of a watched probe, and what was seen."""
+    has_row = model.architecture is not None
     recorder = Recorder(
-        wants_attention=True,
-        wants_blocks=model.architecture is not None,
-        wants_mixers=model.architecture is not None and model.architecture.mixer is not None,
+        wants_attention=attention,
+        wants_blocks=has_row,
+        wants_mixers=attention and has_row and model.architecture.mixer is not None,
+        wants_last=True,
         wants_gradient=True,
     )
     return probe(model, inputs, recorder), recorder
 
 
-def probe_inputs(model: Model) -> Inputs:
-    """A short made-up input."""
-    ids = [i for i in range(5, 6 + PROBE_LENGTH) if i != model.pad_id][:PROBE_LENGTH]
-    rows = Batch.from_ids([min(i, model.vocabulary_size - 1) for i in ids]).rows
-    return collate(rows, model.pad_id or 0, model.network.device)
+def unusual(model: Model, attention: Sequence[Tensor], inputs: Inputs) -> str:
+    """Why maps of attention are not what methods take them for; empty if they are."""
+    if not attention:
+        return (
+            "computes no attention that can be seen: neither through the attention interface of "
+            "transformers nor as a softmax over [batch, head, query, key]"
+        )
+    count = inputs.ids.shape[1]
+    if any(a.shape[-2:] != (count, count) for a in attention):
+        return "attends to something else than every token from every token"
+    if any(float((a.detach().sum(-1) - 1).abs().max()) > size_of_error(model) for a in attention):
+        return "has attention whose rows do not sum to 1"
+    layers = getattr(model.network.config.get_text_config(), "num_hidden_layers", None)
+    if layers is not None and layers != len(attention):
+        return f"shows {len(attention)} attention maps in {layers} layers"
+    return ""
 
 
-def probe(model: Model, inputs: Inputs, recorder: Recorder) -> Tensor:
-    """The logits of an input, watched."""
-    with watching(model, recorder):
-        return logits_of(model, inputs)
+# --------------------------------------------------------------------------------- where it reads
+
+
+def probe_together(model: Model, rows: Sequence[Row], expected: Tensor) -> tuple[Model, list[Pass]]:
+    """All probes in one pass; or one by one, if the network refuses that or answers differently."""
+    try:
+        together = probe_pass(model, rows)
+    except UnsupportedModel:
+        together = None
+    if together is not None:
+        alone = together.logits[:1, : expected.shape[1]].detach()
+        difference = float((alone - expected).abs().max())
+        if difference <= size_of_error(model) * (1 + float(expected.abs().max())):
+            return model, [together]
+    return replace(model, takes_one_row=True), [probe_pass(model, [row]) for row in rows]
+
+
+def probe_pass(model: Model, rows: Sequence[Row]) -> Pass:
+    """One pass in which only the head is given gradients."""
+    inputs, recorder = inputs_of(model, rows), Recorder(wants_last=True)
+    logits = probe(model, inputs, recorder)
+    return Pass(rows, inputs, recorder.last, logits)
+
+
+# ------------------------------------------------------------------------------- the row of the table
+
+
+def check_row(model: Model, inputs: Inputs, seen: Tensor, watched: Recorder) -> None:
+    """What the row of the table says must hold."""
+    layers = len(watched.block_inputs)
+    if not model.attention_refusal and len(watched.attention) != layers:
+        raise failed(
+            model, f"{layers} blocks ran, but {len(watched.attention)} attention maps were seen"
+        )
+    check_causes(model, watched, seen)
+    check_mixers(model, watched, inputs, size_of_error(model))
 
 
 def check_causes(model: Model, watched: Recorder, logits: Tensor) -> None:
-    """What was captured must be what the logits are computed from."""
+    """What was captured must be what the logits are computed from; a head may read an earlier layer."""
     assert watched.embeddings is not None
     parts = {"its embeddings": watched.embeddings}
-    parts |= {f"the input of block {n}": h for n, h in enumerate(watched.block_inputs)}
-    parts |= {f"the attention of layer {n}": a for n, a in enumerate(watched.attention)}
+    known = 1 if model.readout.refusal == EARLIER else len(watched.block_inputs)
+    parts |= {f"the input of block {n}": h for n, h in enumerate(watched.block_inputs[:known])}
+    parts |= {f"the attention of layer {n}": a for n, a in enumerate(watched.attention[:known])}
     used = {name: part for name, part in parts.items() if part.requires_grad}
     found = torch.autograd.grad(logits.float().sum(), list(used.values()), allow_unused=True)
     moving = {name for name, gradient in zip(used, found, strict=True) if gradient is not None}

@@ -25,18 +25,32 @@ class Term:
     sign: float = 1.0
 
 
+Places = tuple[tuple[int, float], ...]
+"""Token positions that are read, each with its weight."""
+
+FEW_PLACES = 2
+"""A head that reads more tokens than this reads the whole text rather than places in it."""
+
+
 @dataclass(frozen=True)
 class Decision:
-    """The target of one row: its terms, the position it is read at, and its name for people.
+    """The target of one row: its terms, where it is read (None: not known), and its name for people.
 
     note: what was chosen where the target left it open and there was more than one choice.
     """
 
     terms: tuple[Term, ...]
-    read_at: tuple[int, ...] | None
+    read_at: Places | None
     label: str
     predicted: str
     note: str = ""
+
+    @property
+    def positions(self) -> tuple[int, ...] | None:
+        """The few tokens at which it is read; None if they are many or not known."""
+        if self.read_at is None or len(self.read_at) > FEW_PLACES:
+            return None
+        return tuple(position for position, _ in self.read_at)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +78,7 @@ def decide_sequence(case: Case) -> Decision:
     return decision
 
 
-def class_decision(
-    case: Case, position: int, read_at: tuple[int, ...] | None, predicted: int
-) -> Decision:
+def class_decision(case: Case, position: int, read_at: Places | None, predicted: int) -> Decision:
     """The decision for a class, or for one class rather than another, at one position."""
     target, model, count = case.target, case.model, case.logits.shape[-1]
     index = predicted if target.label is None else class_index(target.label, model, count)
@@ -100,19 +112,12 @@ def class_index(label: Choice, model: Model, count: int) -> int:
     return found[0]
 
 
-def pooled_at(model: Model, row: Row) -> tuple[int, ...] | None:
-    """Where a sequence classifier reads: one position, all of them (), or unknown (None)."""
-    if model.architecture is None:
+def pooled_at(model: Model, row: Row) -> Places | None:
+    """Where a head that decides once reads a row, if that is known."""
+    if model.readout.refusal:
         return None
-    pooling: str = model.architecture.pooling
-    if pooling == "config":
-        pooling = {"cls": "first", "mean": "mean"}[model.network.config.classifier_pooling]
-    if pooling == "mean":
-        return ()
-    if pooling == "first":
-        return (0,)
-    real = [p for p, token in enumerate(row.ids) if token != model.own_pad_id]
-    return (real[-1] if real else 0,)
+    weights = model.readout.weights(row, model.own_pad_id)
+    return tuple((position, weight) for position, weight in enumerate(weights) if weight)
 
 
 def decide_token(case: Case) -> Decision:
@@ -121,7 +126,7 @@ def decide_token(case: Case) -> Decision:
     if position is None:
         position, note = first_mask(case) or surest_token(case)
     predicted = int(case.logits[position].argmax())
-    return replace(class_decision(case, position, (position,), predicted), note=note)
+    return replace(class_decision(case, position, ((position, 1.0),), predicted), note=note)
 
 
 def first_mask(case: Case) -> tuple[int, str] | None:
@@ -185,7 +190,7 @@ def decide_answer(case: Case) -> Decision:
     name = answer_name(row, start, end)
     if part != "span":
         name = f"{part} of the answer, '{row.tokens[terms[0].position]}' at {terms[0].position}"
-    read_at = tuple(term.position for term in terms)
+    read_at = tuple((term.position, 1.0) for term in terms)
     return Decision(terms, read_at, name, answer_name(row, *predicted))
 
 
@@ -293,7 +298,7 @@ def token_decision(case: Case, position: int) -> Decision:
         other = token_id(target.contrast, model, len(logits))
         terms.append(Term(position, other, -1.0))
         name = f"{name} − {token_name(other, model)}"
-    return Decision(tuple(terms), (position,), name, token_name(predicted, model))
+    return Decision(tuple(terms), ((position, 1.0),), name, token_name(predicted, model))
 
 
 def token_id(token: Choice, model: Model, count: int) -> int:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from headlight.batch import Inputs, Row
-from headlight.errors import InvalidOption, UnsupportedModel
+from headlight.errors import InvalidOption
 from headlight.models.model import Model, Task
 from headlight.shapes import PerRow, Scores, Terms, TermValues
 from headlight.target import Target
@@ -163,10 +163,8 @@ def reading_weights(
     for number, decision in enumerate(decisions):
         if decision.read_at is None:
             return None
-        if not decision.read_at:
-            weights[number] = inputs.attended[number] / inputs.attended[number].sum()
-        for position in decision.read_at:
-            weights[number, position] += 1
+        for position, weight in decision.read_at:
+            weights[number, position] += weight
     return weights
 
 
@@ -189,14 +187,3 @@ def check_fields(target: Target, task: Task) -> None:
             raise InvalidOption(
                 f"Target({name}={value!r}) means nothing for {task}. It takes: {allowed}, output."
             )
-
-
-def read_place(goal: Goal, model: Model) -> Scores:
-    """The weights of the read-out, or the reason why there are none."""
-    if goal.weights is None:
-        raise UnsupportedModel(
-            f"{model.family} has no row in the architecture table, so the position that its classifier "
-            "reads is not known. Add a row (docs/how-to/add-an-architecture.md), or use a method that "
-            "reads no position, such as input_x_gradient or grad_sam."
-        )
-    return goal.weights

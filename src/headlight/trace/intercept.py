@@ -49,7 +49,7 @@ class Sweep:
             raise UnsupportedModel(
                 f"the operation '{op.kind}' has no rule in the preset '{self.preset}' (it is reached in "
                 f"{op.place or 'the network'}). Relevance cannot pass it; methods without relevance, "
-                "such as gae or attcat, explain this network."
+                "such as input_x_gradient or attcat, explain this network."
             )
         if op.kind == "attend" and self.gate is not None:
             if self.keeps_ungated:

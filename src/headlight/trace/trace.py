@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import torch
@@ -13,12 +14,13 @@ from headlight.models.model import Model
 from headlight.shapes import Attention, Hidden, Ids, Mixing, PerRow, Scores, TermValues, TokenMask
 from headlight.target import Target
 from headlight.trace.capture import Recorder, watching
-from headlight.trace.goal import Goal, Output, read_place, settle
+from headlight.trace.goal import Goal, Output, settle
 from headlight.trace.intercept import Switchboard
 from headlight.trace.mixer import Mixer, mixers_of
 from headlight.trace.multipliers import multipliers
 from headlight.trace.network import check_finite, check_ids, logits_of
 from headlight.trace.padding import without_padding
+from headlight.trace.readout import check_reading, read_place
 from headlight.trace.relevance import Flow, Relevance, send_relevance
 from headlight.trace.twice import embedded_twice
 
@@ -120,6 +122,7 @@ def trace(
         wants_attention=bool(ATTENTION & set(needs)),
         wants_blocks=bool(BLOCKS & set(needs)),
         wants_mixers="mixers" in needs,
+        wants_last=bool(ATTENTION & set(needs)),
         wants_gradient=bool(GRADIENTS & set(needs)),
         board=Switchboard(len(rows)) if "relevance" in needs else None,
     )
@@ -169,6 +172,15 @@ def trace(
         logits = torch.cat(answers)
         return goal.repeated(count).value(logits, repeated.present, output)
 
+    @cache
+    def check_once() -> None:
+        check_reading(model, goal, logits, recorder.last)
+
+    def place(goal: Goal) -> Scores:
+        weights = read_place(goal, model)
+        check_once()
+        return weights
+
     def embed(ids: Ids) -> Hidden:
         again = Recorder()
         with watching(model, again):
@@ -190,7 +202,7 @@ def trace(
         embed=embed,
         embed_twice=lambda: embedded_twice(model, inputs, goal),
         multiply=lambda reference: multipliers(model, inputs, goal, embeddings, reference),
-        place=lambda goal: read_place(goal, model),
+        place=place,
         send=lambda goal, flow: send_relevance(flow, goal, logits, recorder, inputs),
     )
 

@@ -1,0 +1,158 @@
+"""Probes: short made-up inputs on which a network is first run, and the guard around a stranger's code."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from headlight.batch import Batch, Inputs, Row, collate
+from headlight.errors import HeadlightError, UnsupportedModel
+from headlight.models.model import POOLED, Model, is_half_precision
+from headlight.trace.capture import NETWORK_LOCK, Recorder, evaluating, watching
+from headlight.trace.network import check_finite, logits_of
+
+PROBE_LENGTHS = (6, 7, 9, 12)
+
+
+def size_of_error(model: Model) -> float:
+    """How far numbers of two passes may be apart, of their size."""
+    return 0.05 if is_half_precision(model.network) else 1e-4
+
+
+def probe_rows(model: Model) -> Sequence[Row]:
+    """Inputs of several lengths, contents and types; the second hides its last token.
+
+    They end as texts do, with the end token; the last has the network's own pad token after it, by
+    which decoders find where a text ends.
+    """
+    pad, end = model.own_pad_id, model.end_id
+    ordinary = [i for i in range(5, model.vocabulary_size) if i not in (pad, end)] or [0]
+    ids = [
+        [ordinary[(p * (3 * n + 1) + 7 * n) % len(ordinary)] for p in range(length)]
+        for n, length in enumerate(PROBE_LENGTHS)
+    ]
+    if end is not None:
+        ids = [[*row[:-1], end] for row in ids]
+    if pad is not None:
+        ids[-1].append(pad)
+    masks = [[1] * (len(row) - (n == 1)) + [0] * (n == 1) for n, row in enumerate(ids)]
+    has_types = model.type_count > 1
+    types = [[int(has_types and p > 2 + n) for p in range(len(row))] for n, row in enumerate(ids)]
+    room = slice(model.token_limit)
+    fields = ([row[room] for row in values] for values in (ids, masks, types))
+    return Batch.from_ids(*fields).rows
+
+
+def inputs_of(model: Model, rows: Sequence[Row]) -> Inputs:
+    """Probes as a network is given them."""
+    return collate(rows, model.pad_id or 0, model.network.device)
+
+
+@contextmanager
+def strange_code(model: Model) -> Iterator[None]:
+    """Whatever a network raises becomes a refusal with its reason."""
+    try:
+        yield
+    except HeadlightError:
+        raise
+    except Exception as error:  # a stranger's code may raise anything
+        said = " ".join(str(error).split())[:300] or "without a reason"
+        raise UnsupportedModel(
+            f"{model.family} cannot be run on a probe of token ids: {type(error).__name__}: {said}. "
+            "headlight gives a network input_ids and attention_mask, with gradients, and reads its "
+            "logits. If it runs so by itself, another attention implementation or dtype may help."
+        ) from error
+
+
+def probe(model: Model, inputs: Inputs, recorder: Recorder) -> Tensor:
+    """The logits of a probe, watched."""
+    with strange_code(model), watching(model, recorder):
+        return logits_of(model, inputs)
+
+
+def first_run(model: Model, inputs: Inputs) -> tuple[Tensor, str | None]:
+    """The logits of the network as it is, and the name of the module that makes its last hidden states."""
+    seen: list[object] = []
+    with ExitStack() as undo:
+        undo.enter_context(NETWORK_LOCK)
+        undo.enter_context(evaluating(model.network))
+        undo.enter_context(torch.inference_mode(False))
+        undo.enter_context(torch.no_grad())
+        stage = undo.enter_context(finding_stage(model))
+        table = model.embedding_stages[-1]
+        undo.callback(table.register_forward_hook(lambda *call: seen.append(call[-1])).remove)
+        undo.enter_context(strange_code(model))
+        logits = logits_of(model, inputs)
+    check_answer(model, inputs, logits)
+    check_embeddings(model, inputs, seen)
+    check_finite(logits, model)
+    return logits, stage() or stage_of_row(model)
+
+
+def check_answer(model: Model, inputs: Inputs, logits: Tensor) -> None:
+    """The logits must be of the form that the task has."""
+    tokens = 1 if model.task in POOLED else inputs.ids.shape[1]
+    if logits.dim() != 3 or logits.shape[:2] != (1, tokens):
+        shape = list(logits[:, 0].shape if model.task in POOLED else logits.shape)
+        raise UnsupportedModel(
+            f"{model.family} gives logits of the shape {shape} for one input of "
+            f"{inputs.ids.shape[1]} tokens, which is not {model.task}. "
+            "Say what its head does: wrap(network, tokenizer, task=…)."
+        )
+
+
+def check_embeddings(model: Model, inputs: Inputs, seen: Sequence[object]) -> None:
+    """The embeddings must be made once, one vector for each token."""
+    if len(seen) > 1:
+        raise UnsupportedModel(
+            f"{model.family} embeds its input {len(seen)} times in a pass, so a gradient of one of them "
+            "would be half of the truth. Networks that embed each token once are explained."
+        )
+    made = seen[0] if seen else None
+    if not isinstance(made, Tensor) or made.dim() != 3 or made.shape[:2] != inputs.ids.shape:
+        raise UnsupportedModel(
+            f"{model.family} does not make one embedding vector for each token of its input, so its "
+            "scores would have no tokens to stand at. Networks that do are explained."
+        )
+
+
+# ----------------------------------------------------------------------------- the last hidden states
+
+
+@contextmanager
+def finding_stage(model: Model) -> Iterator[Callable[[], str | None]]:
+    """Find in a pass which module of the body makes what the body returns as its last hidden states."""
+    makers: dict[int, str] = {}
+    found: list[str | None] = [None]
+
+    def see(name: str) -> Callable[..., None]:
+        def hook(_module: nn.Module, _args: Any, output: Any) -> None:
+            states = output[0] if isinstance(output, tuple) and output else output
+            if isinstance(states, Tensor):
+                makers[states.data_ptr()] = name
+
+        return hook
+
+    def see_body(_module: nn.Module, _args: Any, output: Any) -> None:
+        states = output if isinstance(output, Tensor) else output[0]
+        found[0] = makers.get(states.data_ptr()) if isinstance(states, Tensor) else None
+
+    body = model.network.base_model
+    with ExitStack() as undo:
+        inside = {id(module) for module in body.modules()} - {id(body)}
+        for name, module in model.network.named_modules():
+            if id(module) in inside:
+                undo.callback(module.register_forward_hook(see(name)).remove)
+        if body is not model.network:
+            undo.callback(body.register_forward_hook(see_body).remove)
+        yield lambda: found[0]
+
+
+def stage_of_row(model: Model) -> str | None:
+    """The module that makes the last hidden states by the row of the table, for bodies run piece by piece."""
+    if model.architecture is None:
+        return None
+    last = (model.final_norms or model.blocks)[-1]
+    return next(name for name, module in model.network.named_modules() if module is last)
