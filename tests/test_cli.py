@@ -176,7 +176,7 @@ def test_version() -> None:
         (["explain", "x", "-m", "{folder}", "-a", "rolout"], "Did you mean 'rollout'"),
         (["explain", "x", "-m", "{folder}", "-t", "postive"], "Did you mean 'positive'"),
         (["explain", " ", "-m", "{folder}"], "only spaces"),
-        (["explain", "-m", "{folder}"], "one of the two"),
+        (["explain", "-m", "{folder}"], "Give a text in quotes"),
         (["explain", "x", "-i", "-", "-m", "{folder}"], "one of the two"),
         (["explain", "x", "-m", "/nowhere"], "no model could be loaded"),
         (["explain", "x", "-m", "{folder}", "-o", "/nowhere/x.html"], "cannot be written"),
@@ -195,12 +195,12 @@ def test_version() -> None:
             ["explain", "x", "-m", "{folder}", "--layers", "--variant", "released"],
             "Leave --variant out",
         ),
-        (["explain", "x", "-p", "y", "-m", "{folder}", "--generate", "1"], "one text, not a pair"),
+        (["explain", "x", "-p", "y", "-m", "{writer}", "--generate", "1"], "one text, not a pair"),
         (
             ["explain", "x", "-m", "{writer}", "--generate", "1", "-f", "json"],
             "written as html, png, svg or pdf",
         ),
-        (["explain", "x", "-m", "{folder}", "-o", "/nowhere/x.png"], "cannot be written"),
+        (["explain", "x", "-m", "{folder}", "-o", "/nowhere/x.png"], "there is no folder '/nowhere'"),
         (["methods", "nothing"], "no method named 'nothing'"),
     ],
 )

@@ -6,9 +6,8 @@ source as plain values, so that a list of methods, or a mistake in a name, need 
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
 from inspect import Parameter, Signature, cleandoc
@@ -17,14 +16,16 @@ from typing import Any
 
 from headlight.registry import Function, Registry
 
-SIMPLE_TYPES: dict[str, type] = {t.__name__: t for t in (bool, float, int, str)}
-VALUES = (ast.Constant, ast.Set, ast.Tuple, ast.List, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop,
-          ast.expr_context)  # fmt: skip
-"""Nodes of an expression that has its value without any name being looked up."""
+HOME = Path(__file__).parent
+BUILT_IN = {kind.__name__: kind for kind in (bool, float, int, str, tuple)}
+LIGHT = ("collections.abc", "headlight.options", "typing")
+"""Modules whose names are looked up by importing them, because that needs no torch."""
+OPAQUE = (ast.Attribute, ast.Lambda, ast.comprehension, ast.Await, ast.Yield, ast.NamedExpr)
+"""Parts of an expression that are never evaluated here."""
 
 
 class Unread:
-    """Stands for a value that only importing the module would tell."""
+    """Stands for a value that only importing its module would tell."""
 
 
 UNREAD = Unread()
@@ -44,7 +45,7 @@ def declared(kind: str) -> Registry:
 
 def sources(kind: str) -> list[Path]:
     """The files that register entries of a kind."""
-    return sorted((Path(__file__).parent / f"{kind}s").glob("*.py"))
+    return sorted((HOME / f"{kind}s").glob("*.py"))
 
 
 @cache
@@ -52,81 +53,92 @@ def read(kind: str) -> Registry:
     """A registry of entries that say everything about themselves and compute nothing."""
     registry = Registry(kind, plugins_read=True)
     for path in sources(kind):
-        module = ast.parse(path.read_text(encoding="utf-8"))
-        constants = {name: value for name, value in assigned(module) if value is not UNREAD}
-        for node in module.body:
-            for call in registrations(node, f"{kind}s".upper()):
-                add(registry, call, placeholder(node, constants), constants)
+        source = source_at(path)
+        for node in source.module.body:
+            for call in getattr(node, "decorator_list", ()):
+                if isinstance(call, ast.Call) and isinstance(node, ast.FunctionDef):
+                    add(registry, call, placeholder(node, source), source)
     return registry
 
 
-def assigned(module: ast.Module) -> Iterator[tuple[str, Any]]:
-    """The names of a module that are given plain values, and these."""
-    for node in module.body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            yield node.targets[0].id, value_of(node.value, {})
+@dataclass(frozen=True)
+class Source:
+    """A module as text: its plain values can be read, nothing in it runs."""
+
+    path: Path
+
+    @cached_property
+    def module(self) -> ast.Module:
+        """What is written there."""
+        return ast.parse(self.path.read_text(encoding="utf-8"))
+
+    @cached_property
+    def assigned(self) -> dict[str, ast.expr]:
+        """The expressions that names are given."""
+        simple = [n for n in self.module.body if isinstance(n, ast.Assign)]
+        return {n.targets[0].id: n.value for n in simple if isinstance(n.targets[0], ast.Name)}
+
+    @cached_property
+    def imported(self) -> dict[str, str]:
+        """The modules that names are imported from."""
+        found = [n for n in self.module.body if isinstance(n, ast.ImportFrom)]
+        return {each.name: str(node.module) for node in found for each in node.names}
+
+    def value(self, node: ast.expr) -> Any:
+        """The value of an expression of known names; `UNREAD` of any other."""
+        parts = list(ast.walk(node))
+        names = {part.id: self.named(part.id) for part in parts if isinstance(part, ast.Name)}
+        if UNREAD in names.values() or any(isinstance(part, OPAQUE) for part in parts):
+            return UNREAD
+        return eval(
+            compile(ast.Expression(node), str(self.path), "eval"), {"__builtins__": {}}, names
+        )
+
+    def named(self, name: str) -> Any:
+        """The value of a name, also of one that another module of ours gives a plain value."""
+        if name in self.assigned:
+            return self.value(self.assigned[name])
+        home = self.imported.get(name, "")
+        if home in LIGHT:
+            return getattr(import_module(home), name)
+        path = HOME.parent.joinpath(*home.split(".")).with_suffix(".py")
+        if home.startswith("headlight.") and path.is_file():
+            return source_at(path).named(name)
+        return BUILT_IN.get(name, UNREAD)
 
 
-def registrations(node: ast.stmt, registry: str) -> Iterator[ast.Call]:
-    """The decorators of a function that register it."""
-    for each in getattr(node, "decorator_list", ()):
-        if isinstance(each, ast.Call) and ast.unparse(each.func).startswith(f"{registry}."):
-            yield each
+source_at = cache(Source)
+"""A module as text, read once."""
 
 
-def add(
-    registry: Registry, call: ast.Call, function: Function, constants: Mapping[str, Any]
-) -> None:
-    """Do to the registry what the decorator does, with a function that computes nothing."""
-    name = value_of(call.args[0], constants)
-    if ast.unparse(call.func).endswith(".released"):
+def add(registry: Registry, call: ast.Call, function: Function, source: Source) -> None:
+    """Do to the registry what a decorator does, with a function that computes nothing."""
+    verb = ast.unparse(call.func).removeprefix(f"{registry.kind}s.".upper())
+    if verb not in ("register", "released"):
+        return
+    name = source.value(call.args[0])
+    if verb == "released":
         registry.entries[name] = replace(registry.entries[name], released=function)
         return
-    facts = {str(k.arg): value_of(k.value, constants) for k in call.keywords}
-    registry.register(name, **{k: function if v is UNREAD else v for k, v in facts.items()})(
-        function
-    )
+    facts = {str(k.arg): source.value(k.value) for k in call.keywords}
+    given = {name: function if value is UNREAD else value for name, value in facts.items()}
+    registry.register(name, **given)(function)
 
 
-def placeholder(node: Any, constants: Mapping[str, Any]) -> Function:
+def placeholder(node: ast.FunctionDef, source: Source) -> Function:
     """A function with the name, documentation and options of a definition, and no body."""
 
     def function(*_: Any, **__: Any) -> None:
         raise AssertionError(f"{node.name} was read from its source, not imported")
 
-    options = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-    parameters = [
-        Parameter(
-            argument.arg,
-            Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if default is None else value_of(default, constants),
-            annotation=type_of(argument.annotation),
-        )
-        for argument, default in options
-    ]
+    kinds: dict[str, Any] = {}
+    parameters = []
+    for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
+        kind = source.value(argument.annotation) if argument.annotation else UNREAD
+        kinds[argument.arg] = object if kind is UNREAD else kind
+        value = Parameter.empty if default is None else source.value(default)
+        parameters.append(Parameter(argument.arg, Parameter.KEYWORD_ONLY, default=value))
     function.__name__, function.__doc__ = node.name, cleandoc(ast.get_docstring(node) or "")
+    function.__annotations__ = kinds
     function.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return function
-
-
-def value_of(node: ast.expr, constants: Mapping[str, Any]) -> Any:
-    """The value of a plain expression, or of a name that is given one; `UNREAD` of any other."""
-    if isinstance(node, ast.Name):
-        return constants.get(node.id, UNREAD)
-    if not all(isinstance(part, VALUES) for part in ast.walk(node)):
-        return UNREAD
-    return eval(compile(ast.Expression(node), "", "eval"), {"__builtins__": {}})
-
-
-def type_of(annotation: ast.expr | None) -> Any:
-    """The type of an annotation that is made of simple ones, as in `int | None`; else nothing."""
-    named = (
-        [part.id for part in ast.walk(annotation) if isinstance(part, ast.Name)]
-        if annotation
-        else []
-    )
-    if annotation is None or not named or not set(named) <= set(SIMPLE_TYPES):
-        return Parameter.empty
-    return eval(
-        compile(ast.Expression(annotation), "", "eval"), {"__builtins__": {}, **SIMPLE_TYPES}
-    )

@@ -1,7 +1,6 @@
 """From rows and a plan to attributions: rows of like length share a pass, and all methods a trace."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
@@ -10,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from headlight.attribution import Attribution, Explained
 from headlight.batch import Row
 from headlight.errors import UnstableModel
 from headlight.models.model import Model, is_half_precision
+from headlight.progress import progress_of
 from headlight.registry import Entry
 from headlight.target import Target
 from headlight.trace.trace import Noted, Trace, trace
@@ -63,7 +61,7 @@ def run(
 ) -> list[dict[str, Attribution]]:
     """The attributions of every row by method name; rows of like length share a pass."""
     answers: dict[int, dict[str, Attribution]] = {}
-    with progress_bar(plan.progress, len(rows)) as advance:
+    with progress_of("explaining", len(rows), is_shown=plan.progress) as advance:
         for bucket in buckets(model, rows, plan.batch_size, plan.attention_values):
             chosen = [rows[n] for n in bucket]
             found = run_bucket(model, chosen, [targets[n] for n in bucket], plan)
@@ -187,15 +185,3 @@ def installed_versions() -> Mapping[str, str]:
     return MappingProxyType(
         {name: version(name) for name in ("headlight", "torch", "transformers")}
     )
-
-
-@contextmanager
-def progress_bar(is_shown: bool, total: int) -> Iterator[Any]:
-    """A function that advances a bar on standard error, or does nothing."""
-    if not is_shown:
-        yield lambda _count: None
-        return
-    columns = (TextColumn("explaining"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("explaining", total=total)
-        yield lambda count: bar.advance(task, count)

@@ -9,6 +9,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from headlight.cli.checking import (
+    check_data,
+    check_engine,
+    check_folder,
+    check_methods,
+    check_metrics,
+    check_models,
+    check_output,
+    check_run,
+)
 from headlight.cli.options import (
     DEFAULT_MODEL,
     ModelOption,
@@ -37,6 +47,15 @@ class Explained(StrEnum):
 
     predicted = "predicted"
     gold = "gold"
+
+
+class Paper(StrEnum):
+    """Papers whose tables can be computed."""
+
+    mask_lrp = "mask_lrp"
+    attcat = "attcat"
+    alti = "alti"
+    decoded = "decoded"
 
 
 class TableForm(StrEnum):
@@ -74,8 +93,10 @@ def evaluate(
         Path | None,
         typer.Option("--out", "-o", help="The folder of the run; a stopped run goes on there."),
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="So many examples, drawn at random.")] = None,
-    seed: Annotated[int, typer.Option(help="For drawing examples.")] = 0,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Use this many examples, drawn at random.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Draw other examples with another seed.")] = 0,
     explain: Annotated[
         Explained, typer.Option(help="Explain the predicted class, or the right one.")
     ] = Explained.predicted,
@@ -93,10 +114,14 @@ def evaluate(
     ] = None,
     variant: VariantOption = "paper",
     sanity: Annotated[
-        int, typer.Option(help="Examples that are timed, randomised and have relevance summed.")
+        int,
+        typer.Option(
+            min=1,
+            help="Examples for the slow metrics: runtime, randomised weights, sums of relevance.",
+        ),
     ] = 32,
-    shard: Annotated[int, typer.Option(help="Examples a job.")] = 64,
-    threads: Annotated[int | None, typer.Option(help="Threads of every job.")] = None,
+    shard: Annotated[int, typer.Option(min=1, help="Examples per job.")] = 64,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads per job.")] = None,
     engine: Annotated[Engine, typer.Option(help="This process, or a Ray cluster.")] = Engine.local,
     address: Annotated[
         str | None, typer.Option(help="The cluster; without it one is started here.")
@@ -106,6 +131,14 @@ def evaluate(
     ] = False,
 ) -> None:
     """Measure how far methods can be trusted, on a model and a data set."""
+    options, metric_settings = parsed_options(option), grouped(parsed_options(metric_option))
+    check_methods(named(methods), options, variant)
+    check_metrics(named(metrics), metric_settings)
+    check_engine(engine.value, address)
+    check_folder(out)
+    check_models(model, *(rival or ()))
+    check_data(data)
+
     from headlight.evaluation import evaluate as run
 
     quiet_libraries()
@@ -117,8 +150,8 @@ def evaluate(
         "explain": explain.value,
         "rivals": rival or (),
         "labels": None if labels is None else [name.strip() for name in labels.split(",")],
-        "options": parsed_options(option),
-        "metric_settings": grouped(parsed_options(metric_option)),
+        "options": options,
+        "metric_settings": metric_settings,
         "variant": variant,
         "sanity": sanity,
         "shard": shard,
@@ -133,7 +166,7 @@ def evaluate(
         out=out,
         engine=engine.value,
         address=address,
-        progress=sys.stderr.isatty(),
+        progress=True,
         **asked,
     )
     show_results(found)
@@ -145,15 +178,20 @@ def evaluate(
 
 
 def listed(given: str, kind: str, data: str, model: str) -> list[str]:
-    """Names with commas; 'all' those that fit; nothing the usual ones. An option's comma stays with it."""
+    """Names with commas; 'all' those that fit; nothing the usual ones."""
     from headlight.evaluation import evaluate as run
 
     if not given:
         return list(run.DEFAULT_METHODS if kind == "methods" else run.DEFAULT_METRICS)
     if given == "all":
         return run.fitting_methods(model) if kind == "methods" else run.fitting_metrics(model, data)
+    return named(given)
+
+
+def named(given: str) -> list[str]:
+    """The names in a list with commas, none in 'all'. An option's comma stays with it."""
     found: list[str] = []
-    for part in given.split(","):
+    for part in given.split(",") if given != "all" else ():
         is_option = "=" in part and ":" not in part
         if is_option and found:
             found[-1] += f",{part}"
@@ -248,23 +286,17 @@ def report(
     ] = None,
 ) -> None:
     """Show what a run found: tables, figures, or one page with everything."""
+    form = form_of(form, output)
+    check_output(output)
+    check_folder(pictures)
+    check_run(run)
+
     from headlight.evaluation.results import open_run
     from headlight.report import page, written
     from headlight.report.figures import write_figures
     from headlight.storage import write_whole
 
     found = open_run(run)
-    suffixes = {
-        ".html": TableForm.html,
-        ".md": TableForm.markdown,
-        ".tex": TableForm.latex,
-        ".csv": TableForm.csv,
-    }
-    form = form or (suffixes.get(output.suffix) if output else TableForm.terminal)
-    if form is None:
-        raise InvalidOption(
-            f"'{output}' does not say what to write. Use the suffix {', '.join(suffixes)}, or --format."
-        )
     if against is not None:
         show_comparison(found, against)
     elif form is TableForm.terminal:
@@ -279,6 +311,22 @@ def report(
     if pictures is not None:
         for path in write_figures(found, pictures):
             print(f"wrote {path}", file=sys.stderr)
+
+
+def form_of(form: TableForm | None, output: Path | None) -> TableForm:
+    """How a report is written: as asked, or as the file's name says."""
+    suffixes = {
+        ".html": TableForm.html,
+        ".md": TableForm.markdown,
+        ".tex": TableForm.latex,
+        ".csv": TableForm.csv,
+    }
+    found = form or (suffixes.get(output.suffix) if output else TableForm.terminal)
+    if found is None:
+        raise InvalidOption(
+            f"'{output}' does not say what to write. Use the suffix {', '.join(suffixes)}, or --format."
+        )
+    return found
 
 
 def show_comparison(found: "Results", method: str) -> None:
@@ -330,28 +378,34 @@ def data() -> None:
     "headlight replicate mask_lrp --data sst2=dev.jsonl --limit 200 --out runs/mask_lrp"
 )
 def replicate(
-    paper: Annotated[str, typer.Argument(help="mask_lrp, attcat, alti or decoded.")],
+    paper: Annotated[Paper, typer.Argument(help="The paper whose tables are computed.")],
     data: Annotated[
         list[str] | None,
         typer.Option("--data", "-d", help="A local copy as NAME=FILE; repeat for several."),
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="So many examples of each data set.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Use this many examples of each data set.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Keep the runs below this folder.")
     ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Do not try the hub.")] = False,
 ) -> None:
     """Compute the tables of a paper, its own figures beside ours."""
+    copies = dict(each.split("=", 1) for each in data or [] if "=" in each)
+    if len(copies) != len(data or []):
+        raise InvalidOption("--data takes a local copy as NAME=FILE, such as sst2=dev.jsonl.")
+    for each in data or []:
+        check_data(each)
+    check_folder(out)
+
     from headlight.report.published import PUBLISHED
     from headlight.report.replication import markdown
     from headlight.report.replication import replicate as run
 
     quiet_libraries()
-    copies = dict(each.split("=", 1) for each in data or [] if "=" in each)
-    if len(copies) != len(data or []):
-        raise InvalidOption("--data takes a local copy as NAME=FILE, such as sst2=dev.jsonl.")
     for found in run(
-        paper, data=copies, limit=limit, out=out, offline=offline, progress=sys.stderr.isatty()
+        paper.value, data=copies, limit=limit, out=out, offline=offline, progress=True
     ):
         print(markdown(found), flush=True)
     if PUBLISHED[paper].notes:

@@ -1,6 +1,7 @@
 """Commands that explain: `explain`, `compare`, `mix`, `conservation`."""
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,10 +9,20 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from headlight.cli.checking import (
+    check_layer,
+    check_methods,
+    check_mixing,
+    check_models,
+    check_output,
+    check_picture,
+    check_task,
+)
 from headlight.cli.options import (
     DEFAULT_MODEL,
     ContrastOption,
     ModelOption,
+    OneTextArgument,
     PairOption,
     PictureOption,
     SettingsOption,
@@ -22,8 +33,10 @@ from headlight.cli.options import (
     draw,
     given_texts,
     load_model,
+    one_text,
     parsed_options,
     parsed_target,
+    with_pair,
 )
 from headlight.cli.writing import (
     FormatOption,
@@ -39,11 +52,20 @@ from headlight.errors import InvalidOption, UnsupportedModel
 
 if TYPE_CHECKING:
     from headlight.attribution import Attribution
-    from headlight.batch import Text
     from headlight.models.model import Model
     from headlight.target import Target
+    from headlight.text import Text
 
 app = typer.Typer()
+
+
+class Preset(StrEnum):
+    """Sets of rules by which relevance is sent."""
+
+    chefer = "chefer"
+    chefer_released = "chefer_released"
+    attn_lrp = "attn_lrp"
+    epsilon = "epsilon"
 
 
 @app.command(
@@ -85,13 +107,16 @@ def explain(
         str | None, typer.Option(help="The column of the second texts in --input.")
     ] = None,
     variant: VariantOption = "paper",
-    batch_size: Annotated[int, typer.Option("--batch-size", "-b", help="Texts a pass.")] = 32,
+    batch_size: Annotated[
+        int, typer.Option("--batch-size", "-b", min=1, help="Texts per forward pass.")
+    ] = 32,
     stride: Annotated[
-        int | None, typer.Option(help="Explain long texts in windows that share this many tokens.")
+        int | None,
+        typer.Option(min=0, help="Explain long texts in windows that share this many tokens."),
     ] = None,
     generate: Annotated[
         int | None,
-        typer.Option(help="Let a causal model write this many tokens, and explain each."),
+        typer.Option(min=1, help="Let a causal model write this many tokens, and explain each."),
     ] = None,
     layers: Annotated[
         bool, typer.Option("--layers", help="Explain every layer of one method, for one text.")
@@ -99,20 +124,33 @@ def explain(
     option: SettingsOption = None,
 ) -> None:
     """Explain one text, a pair of texts, or a file of them."""
+    format_of(output_format, output)
+    options = parsed_options(option)
+    wanted = parsed_target(target, contrast, probability)
+    check_together(generate, layers, stride, wanted)
+    check_output(output)
+    check_methods(method, options, variant)
+    check_models(model)
+    texts = given_texts(text, pair, source, column, pair_column)
+    check_task(model, texts, is_generation=generate is not None)
+
     from headlight.explanation import explain as explain_texts
     from headlight.explanation import explain_generation, explain_layers
 
-    format_of(output_format, output)
-    texts = given_texts(text, pair, source, column, pair_column)
     loaded = load_model(model)
-    options = parsed_options(option)
-    wanted = parsed_target(target, contrast, probability)
     if generate is not None:
         only, prompt = single(method, texts, "--generate")
         if not isinstance(prompt, str):
             raise InvalidOption("--generate continues one text, not a pair.")
         generation = explain_generation(
-            loaded, prompt, only, max_new_tokens=generate, variant=variant, **options
+            loaded,
+            prompt,
+            only,
+            max_new_tokens=generate,
+            variant=variant,
+            batch_size=batch_size,
+            progress=True,
+            **options,
         )
         show_generation(generation, output_format, output)
         return
@@ -133,11 +171,30 @@ def explain(
         variant=variant,
         batch_size=batch_size,
         stride=stride,
-        progress=len(texts) > 1 and sys.stderr.isatty(),
+        progress=True,
         **options,
     )
     in_order = [a for row in zip(*answers.values(), strict=True) for a in row]
     show([a.words() for a in in_order] if words else in_order, output_format, output)
+
+
+def check_together(
+    generate: int | None, layers: bool, stride: int | None, target: "Target"
+) -> None:
+    """Refuse options of which one would be ignored beside the other."""
+    from headlight.target import Target
+
+    given = {
+        "--generate": generate is not None,
+        "--layers": layers,
+        "--stride": stride is not None,
+        "--target, --contrast or --probability": target != Target(),
+    }
+    apart = {"--generate": list(given)[1:], "--layers": ["--stride"]}
+    for option, others in apart.items():
+        for other in others:
+            if given[option] and given[other]:
+                raise InvalidOption(f"{option} does not go with {other}. Leave one of them out.")
 
 
 def single(methods: list[str], texts: "list[Text]", option: str) -> "tuple[str, Text]":
@@ -165,7 +222,7 @@ def rollout_of(model: "Model", text: "Text", target: "Target") -> "list[Attribut
     'headlight compare "a charming and often affecting journey" --output comparison.svg'
 )
 def compare(
-    text: Annotated[str, typer.Argument(help="The text to explain.")],
+    text: OneTextArgument,
     pair: PairOption = None,
     model: ModelOption = DEFAULT_MODEL,
     method: Annotated[
@@ -180,17 +237,24 @@ def compare(
     variant: VariantOption = "paper",
     option: SettingsOption = None,
 ) -> None:
-    """Show methods side by side, then where the first gives more (green) or less (red) than the others."""
+    """Show methods side by side, then where the first gives more (green) or less (orange) than the others."""
+    format_of(output_format, output)
+    options = parsed_options(option)
+    check_output(output)
+    check_methods(method, options, variant)
+    check_models(model)
+    texts = given_texts(text, pair, None, None, None)
+    check_task(model, texts)
+
     from headlight.explanation import explain as explain_texts
 
-    format_of(output_format, output)
     answers = explain_texts(
         load_model(model),
-        given_texts(text, pair, None, None, None),
+        texts,
         method,
         parsed_target(target, contrast, False),
         variant=variant,
-        **parsed_options(option),
+        **options,
     )
     found = [a.words() if words else a for (a,) in answers.values()]
     show_comparison(found, output_format, output)
@@ -201,7 +265,7 @@ def compare(
     'headlight mix "a charming and often affecting journey" --method alti --picture mixing.png'
 )
 def mix(
-    text: Annotated[str, typer.Argument(help="The text to look at.")],
+    text: OneTextArgument,
     pair: PairOption = None,
     model: ModelOption = DEFAULT_MODEL,
     method: Annotated[
@@ -218,12 +282,20 @@ def mix(
     option: SettingsOption = None,
 ) -> None:
     """Show how much of every token is in every other."""
+    options = parsed_options(option)
+    check_output(output)
+    check_picture(picture)
+    check_mixing(method, options)
+    check_models(model)
+    check_layer(model, layer)
+    given = with_pair(one_text(text), pair)
+    check_task(model, [given])
+
     from headlight.explanation import mix as mix_tokens
     from headlight.plot import matrix
     from headlight.renderers.matrix import MatrixMap
 
-    given = (text, pair) if pair else text
-    found = mix_tokens(load_model(model), given, method, **parsed_options(option))
+    found = mix_tokens(load_model(model), given, method, **options)
     Console().print(MatrixMap(found, layer, not single))
     if output is not None:
         found.save(output)
@@ -234,19 +306,24 @@ def mix(
 
 @app.command()
 def conservation(
-    text: Annotated[str, typer.Argument(help="The text to explain.")],
+    text: OneTextArgument,
     pair: PairOption = None,
     model: ModelOption = DEFAULT_MODEL,
     target: TargetOption = None,
     preset: Annotated[
-        str, typer.Option(help="Rules: chefer, chefer_released, attn_lrp or epsilon.")
-    ] = "chefer",
+        Preset, typer.Option(help="The rules by which relevance is sent.")
+    ] = Preset.chefer,
 ) -> None:
     """Show how much of the relevance is left at every block boundary."""
+    check_models(model)
+    given = with_pair(one_text(text), pair)
+    check_task(model, [given])
+
     from headlight.ledger import conservation as left_over
 
-    given = (text, pair) if pair else text
-    sums = left_over(load_model(model), given, parsed_target(target, None, False), preset=preset)
+    sums = left_over(
+        load_model(model), given, parsed_target(target, None, False), preset=preset.value
+    )
     table = Table(box=None, pad_edge=False)
     table.add_column("boundary")
     table.add_column("relevance", justify="right")

@@ -10,10 +10,18 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from headlight.cli.checking import (
+    check_masks,
+    check_models,
+    check_output,
+    check_parser,
+    check_picture,
+    check_tensors,
+)
 from headlight.cli.options import DEFAULT_MODEL, ModelOption, PictureOption, draw, load_model
 
 if TYPE_CHECKING:
-    from headlight.batch import Text
+    from headlight.text import Text
 
 app = typer.Typer(
     help="Learn and show which attention heads relevance may enter.", no_args_is_help=True
@@ -75,17 +83,24 @@ def learn(
     picture: PictureOption = None,
 ) -> None:
     """Count what every head does on a corpus, select heads, and show them."""
+    for written in (output, statistics):
+        check_output(written)
+    check_picture(picture)
+    check_models(model)
+    texts = corpus(data, column, pair_column)
+    check_parser(parser, data)
+
     from headlight.heads import learn as learn_heads
     from headlight.plot import head_map
     from headlight.renderers.heads import HeadMap
 
     found = learn_heads(
         load_model(model),
-        corpus(data, column, pair_column),
+        texts,
         parser=parser,
         limit=limit,
         name=Path(data).name,
-        progress=sys.stderr.isatty(),
+        progress=True,
     )
     if statistics is not None:
         found.save(statistics)
@@ -109,6 +124,9 @@ def show_heads(
     picture: PictureOption = None,
 ) -> None:
     """Show a mask, what its heads do, and what it was learned from; statistics are selected from first."""
+    check_picture(picture)
+    check_masks(source)
+
     from headlight.heads import find_mask
     from headlight.plot import head_map
     from headlight.renderers.heads import HeadMap
@@ -126,6 +144,9 @@ def show_heads(
 @app.command()
 def relations(statistics: CountsArgument, picture: PictureOption = None) -> None:
     """Show where dependents stand from their heads in the corpus, and which head follows each relation best."""
+    check_picture(picture)
+    check_tensors(statistics)
+
     from headlight.heads import HeadStatistics
     from headlight.heads.statistics import FARTHEST
     from headlight.plot import relative_positions
@@ -151,6 +172,9 @@ def relations(statistics: CountsArgument, picture: PictureOption = None) -> None
 @app.command()
 def sweep(statistics: CountsArgument, picture: PictureOption = None) -> None:
     """Show how many heads other thresholds would select; no pass over the corpus is needed."""
+    check_picture(picture)
+    check_tensors(statistics)
+
     from headlight.heads import HeadStatistics, threshold_sweep
     from headlight.plot import thresholds
 
@@ -179,6 +203,9 @@ def compare(
     picture: PictureOption = None,
 ) -> None:
     """Show how far masks agree, such as those learned on different corpora (Jaccard overlap)."""
+    check_picture(picture)
+    check_masks(*sources)
+
     from headlight.heads import find_mask, mask_agreement
     from headlight.plot import agreement
 
@@ -210,22 +237,27 @@ def sizes(
     pair_column: PairColumnOption = None,
     parser: ParserOption = "headlight",
     limit: LimitOption = None,
-    parts: Annotated[int, typer.Option(help="Parts into which the corpus is cut.")] = 32,
+    parts: Annotated[int, typer.Option(min=2, help="Parts into which the corpus is cut.")] = 32,
     draws: Annotated[int, typer.Option(min=1, help="Random samples of each size.")] = 10,
     picture: PictureOption = None,
 ) -> None:
     """Show how many texts a mask needs: how masks of growing samples agree."""
+    check_picture(picture)
+    check_models(model)
+    texts = corpus(data, column, pair_column)
+    check_parser(parser, data)
+
     from headlight.heads import sample_sizes
     from headlight.plot import sample_sizes as sizes_picture
 
     found = sample_sizes(
         load_model(model),
-        corpus(data, column, pair_column),
+        texts,
         parser=parser,
         limit=limit,
         parts=parts,
         draws=draws,
-        progress=sys.stderr.isatty(),
+        progress=True,
     )
     rows = [
         (str(each.texts), f"{median(each.heads):g}", spread(each.whole), spread(each.apart))
@@ -243,9 +275,12 @@ def spread(values: Sequence[float]) -> str:
 
 def corpus(data: str, column: str | None, pair_column: str | None) -> "str | list[Text]":
     """The texts of a file, or the path of parses."""
-    from headlight.files import read_texts
+    from headlight.files import existing, read_texts
 
-    return data if data.endswith(".conllu") else read_texts(data, column, pair_column)
+    if data.endswith(".conllu"):
+        existing(Path(data))
+        return data
+    return read_texts(data, column, pair_column)
 
 
 def show(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

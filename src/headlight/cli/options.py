@@ -7,19 +7,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headlight.errors import InvalidOption
+from headlight.errors import InvalidInput, InvalidOption
+from headlight.files import is_file, read_texts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headlight.batch import Text
     from headlight.models.model import Model
     from headlight.target import Target
+    from headlight.text import Text
 
 DEFAULT_MODEL = "sentiment"
 
 TextArgument = Annotated[
-    str | None, typer.Argument(help="The text to explain; - reads texts from standard input.")
+    list[str] | None,
+    typer.Argument(
+        metavar="[TEXT]", help="The text to explain, in quotes; - reads texts from standard input."
+    ),
+]
+OneTextArgument = Annotated[
+    list[str], typer.Argument(metavar="TEXT", help="The text to look at, in quotes.")
 ]
 PairOption = Annotated[
     str | None,
@@ -64,24 +71,47 @@ PictureOption = Annotated[
 ]
 
 
+def one_text(words: list[str]) -> str:
+    """The text of a command line; one without quotes comes as several words."""
+    if len(words) > 1:
+        raise InvalidOption(
+            f"{len(words)} texts were given. Put a text of several words in quotes: "
+            f'"{" ".join(words)}".'
+        )
+    if is_file(Path(words[0])) and Path(words[0]).suffix:
+        raise InvalidInput(
+            f"'{words[0]}' is a file. To explain the texts in it: headlight explain --input {words[0]}."
+        )
+    return words[0]
+
+
+def with_pair(text: str, pair: str | None) -> "Text":
+    """A text, or a pair of texts."""
+    return (text, pair) if pair else text
+
+
 def given_texts(
-    text: str | None,
+    words: list[str] | None,
     pair: str | None,
     source: str | None,
     column: str | None,
     pair_column: str | None,
 ) -> "list[Text]":
     """The texts of the command line or of a file."""
-    from headlight.files import read_texts
-
-    if text == "-" and source is None:
-        text, source = None, "-"
-    if (text is None) == (source is None):
+    if words == ["-"] and source is None:
+        words, source = None, "-"
+    if not words and source is None:
         raise InvalidOption(
-            "give a text to explain, or --input with a file of texts: one of the two."
+            "there is nothing to explain. Give a text in quotes, or --input with a file of texts."
         )
-    if text is not None:
-        return [(text, pair) if pair else text]
+    if words and source is not None:
+        raise InvalidOption("a text and --input were given. Give one of the two.")
+    if words:
+        if column or pair_column:
+            raise InvalidOption("--column and --pair-column are for --input. Leave them out.")
+        return [with_pair(one_text(words), pair)]
+    if pair is not None:
+        raise InvalidOption("--pair is for one text. For the pairs of a file use --pair-column.")
     return read_texts(str(source), column, pair_column)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from headlight.cli.checking import check_models, check_run
 from headlight.errors import missing_extra
 
 app = typer.Typer()
@@ -37,7 +38,9 @@ def serve(
     host: Annotated[
         str, typer.Option(help="The address to listen on; other machines need the token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 for any free one.")] = 8000,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port; 0 for any free one.")
+    ] = 8000,
     characters: Annotated[int, typer.Option(help="Longest text.", min=1)] = 20_000,
     seconds: Annotated[float, typer.Option(help="Longest time for an answer.", min=0.1)] = 60.0,
     waiting: Annotated[int, typer.Option(help="Most requests in the queue.", min=1)] = 64,
@@ -46,9 +49,16 @@ def serve(
 
     The token for other addresses is taken from HEADLIGHT_TOKEN, or made up and printed.
     """
+    for folder in run or []:
+        check_run(folder)
+    check_models(*(model or []))
     try:
+        from headlight.web.address import Address, listening
+
+        address = Address(host, port, os.environ.get("HEADLIGHT_TOKEN") or None)
+        listening(address).close()
+
         from headlight.web.limits import Limits
-        from headlight.web.server import Address
         from headlight.web.server import serve as serve_page
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "web", "headlight serve") from error
@@ -61,7 +71,7 @@ def serve(
     serve_page(
         model or [name for name in present if name not in LEFT_OUT] or [DEFAULT_MODEL],
         run or [],
-        Address(host, port, os.environ.get("HEADLIGHT_TOKEN") or None),
+        address,
         Limits(characters=characters, seconds=seconds, waiting=waiting),
         lambda line: print(line, file=sys.stderr, flush=True),
     )

@@ -1,5 +1,6 @@
 """`evaluate`: examples → attributions → measures, in a folder that can be left and taken up again."""
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,7 @@ from headlight.metrics.case import NEEDS, metric_of
 from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model, Task
 from headlight.passes import installed_versions
+from headlight.progress import progress_of
 
 DEFAULT_METHODS = (
     "random", "raw_attention", "rollout", "input_x_gradient", "gae", "transformer_attribution", "attcat", "alti"
@@ -251,12 +253,12 @@ def check(
 
 @contextmanager
 def shown(folder: Folder, is_shown: bool) -> Iterator[Callable[[Job], None]]:
-    """A bar on standard error that counts examples, with rate and time left."""
-    if not is_shown:
-        yield lambda _job: None
+    """A bar on standard error that counts examples, with rate and time left; without a terminal, lines."""
+    total = sum(job.last - job.first for job in folder.missing()) if is_shown else 0
+    if not is_shown or not sys.stderr.isatty():
+        with progress_of("evaluating", total, is_shown=is_shown) as count:
+            yield lambda job: count(job.last - job.first)
         return
-    missing = folder.missing()
-    total = sum(job.last - job.first for job in missing)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

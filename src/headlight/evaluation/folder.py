@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from headlight.data.example import Example
 from headlight.errors import InvalidInput, InvalidOption
+from headlight.evaluation import MANIFEST
 from headlight.evaluation.settings import FORMAT, Job, Settings, plan
 from headlight.evaluation.tables import (
     example_records,
@@ -29,7 +30,6 @@ from headlight.storage import write_whole
 if TYPE_CHECKING:
     import pyarrow
 
-MANIFEST = "manifest.json"
 EXAMPLES = "examples.parquet"
 
 

@@ -11,8 +11,6 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-from rich.console import Console
-from rich.progress import Progress
 from torch import Tensor
 
 from headlight.batch import Row, Text, encode, shortened
@@ -23,6 +21,7 @@ from headlight.heads.parsers import OWN, Parser, load_parser
 from headlight.heads.statistics import FARTHEST, HeadStatistics
 from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model
+from headlight.progress import progress_of
 from headlight.trace.attend import attention_of
 
 Parses = tuple[Parse, ...]
@@ -53,11 +52,10 @@ def learn(
         )
     parses, parsed_by, source = parsed(corpus, parser, limit)
     counts = Counts()
-    with Progress(console=Console(stderr=True), disable=not progress) as bar:
-        task = bar.add_task("counting", total=limit)
+    with progress_of("counting texts", limit, is_shown=progress) as advance:
         for group in grouped(parses, batch_size):
             counts.add(model, group)
-            bar.advance(task, len(group))
+            advance(len(group))
     if not counts.tokens:
         raise InvalidInput("the corpus has no text in it: there is nothing to learn from.")
     return counts.frozen(
