@@ -92,6 +92,7 @@ MISTAKES = {
     "serve --run folder": "there is no run in 'folder'",
     "serve --host not.a.host.invalid": "cannot listen on not.a.host.invalid",
     "serve --port {taken}": "Choose another --port",
+    "serve --port 99999": "port 99999 does not exist. Use 0 (any free one) to 65535",
     "methods nothing": "no method named 'nothing'",
 }
 USAGE = (
@@ -103,7 +104,6 @@ USAGE = (
     "evaluate --data texts.csv --limit 0",
     "evaluate --data texts.csv --engine none",
     "replicate nothing",
-    "serve --port 99999",
     "nothing",
 )
 

@@ -82,7 +82,6 @@ def test_metrics_and_data_are_listed() -> None:
     [
         (["--metric-option", "draws=2"], "Write METRIC.NAME=VALUE"),
         (["--metrics", "jaccard"], "needs another model"),
-        (["--limit", "0"], "limit=0"),
         (["--data", "none.csv:text"], "there is no file 'none.csv'"),
     ],
 )

@@ -8,7 +8,6 @@ import headlight
 HOME = Path(headlight.__file__).parent
 LAYERS = {
     "errors": 0,
-    "text": 0,
     "progress": 0,
     "shapes": 0,
     "text": 1,

@@ -185,7 +185,7 @@ def test_a_port_is_taken_from_the_moment_it_is_bound() -> None:
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["--model", "sentimnet"], "no model could be loaded from 'sentimnet'"),
+        (["--model", "sentimnet"], "no model named 'sentimnet'. Did you mean 'sentiment'?"),
         (["--port", "70000"], "port 70000 does not exist"),
         (["--port", "-1"], "port -1 does not exist"),
         (["--host", "no.such.host.invalid"], "cannot listen on no.such.host.invalid"),

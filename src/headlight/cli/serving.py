@@ -38,9 +38,7 @@ def serve(
     host: Annotated[
         str, typer.Option(help="The address to listen on; other machines need the token.")
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port; 0 for any free one.")
-    ] = 8000,
+    port: Annotated[int, typer.Option(help="The port; 0 for any free one.")] = 8000,
     characters: Annotated[int, typer.Option(help="Longest text.", min=1)] = 20_000,
     seconds: Annotated[float, typer.Option(help="Longest time for an answer.", min=0.1)] = 60.0,
     waiting: Annotated[int, typer.Option(help="Most requests in the queue.", min=1)] = 64,
