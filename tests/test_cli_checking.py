@@ -36,7 +36,7 @@ MISTAKES = {
     "compare a charming film": 'in quotes: "a charming film"',
     "mix a charming film": 'in quotes: "a charming film"',
     "conservation a charming film": 'in quotes: "a charming film"',
-    "explain texts.csv": "'texts.csv' is a file. To explain the texts in it: headlight explain --input texts.csv",
+    "explain texts.csv": "'texts.csv' is a file. To explain the texts in it: headlight explain --input",
     "explain good --input texts.csv": "Give one of the two",
     "explain --input texts.csv --pair x": "--pair is for one text",
     "explain good --column text": "--column and --pair-column are for --input",
