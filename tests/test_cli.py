@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas
 import pytest
 from typer.testing import CliRunner
 
@@ -50,7 +52,7 @@ def test_explain_in_every_format(folder: str, tmp_path: Path) -> None:
     arguments = ("explain", TEXT, "-m", folder, "-a", "attcat", "-a", "rollout", "--words")
     assert run(*arguments, "-f", "html").startswith("<!doctype html>")
     assert r"\colorbox" in run(*arguments, "-f", "latex")
-    lines = run(*arguments, "-f", "json").splitlines()
+    lines = run(*arguments, "-f", "jsonl").splitlines()
     assert [json.loads(line)["method"] for line in lines] == ["attcat", "rollout"]
     run(*arguments, "-o", str(tmp_path / "page.html"))
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
@@ -86,9 +88,9 @@ def test_many_texts_come_from_a_file_and_from_standard_input(folder: str, tmp_pa
     )
     found = [json.loads(line)["texts"] for line in out.read_text().splitlines()]
     assert found == [["a good film"], ["a dull plot"]]
-    piped = run("explain", "-m", folder, "-i", "-", "-f", "json", text="one\ntwo\n")
+    piped = run("explain", "-m", folder, "-i", "-", "-f", "jsonl", text="one\ntwo\n")
     assert len(piped.splitlines()) == 2
-    assert run("explain", "-", "-m", folder, "-f", "json", text="one\ntwo\n") == piped
+    assert run("explain", "-", "-m", folder, "-f", "jsonl", text="one\ntwo\n") == piped
 
 
 def test_pairs_and_windows(folder: str) -> None:
@@ -121,7 +123,7 @@ def test_svg_is_text(folder: str) -> None:
 def test_comparisons_are_written_in_every_format(folder: str, tmp_path: Path) -> None:
     arguments = ("compare", TEXT, "-m", folder, "-a", "attcat", "-a", "rollout")
     assert "grid-column-start" in run(*arguments, "-f", "html")
-    lines = run(*arguments, "-f", "json").splitlines()
+    lines = run(*arguments, "-f", "jsonl").splitlines()
     assert [json.loads(line)["method"] for line in lines] == [
         "attcat",
         "rollout",
@@ -134,11 +136,50 @@ def test_comparisons_are_written_in_every_format(folder: str, tmp_path: Path) ->
 def test_layers_are_printed_one_below_another(folder: str) -> None:
     out = run("explain", TEXT, "-m", folder, "--layers")
     assert [out.count(f"attcat, layer {number} · ") for number in range(5)] == [0, 1, 1, 1, 0]
-    read = run("explain", TEXT, "-m", folder, "-a", "rollout", "--layers", "-f", "json")
+    read = run("explain", TEXT, "-m", folder, "-a", "rollout", "--layers", "-f", "jsonl")
     found = [json.loads(line) for line in read.splitlines()]
     assert [(each["method"], each["options"]["layer"]) for each in found] == [
         ("rollout", layer) for layer in (1, 2, 3)
     ]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_tables_have_a_row_for_each_token(folder: str, tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / f"answers.{suffix}"
+    texts = tmp_path / "texts.txt"
+    texts.write_text("a charming film\nnan, null and NA\n")
+    run("explain", "-i", str(texts), "-m", folder, "-a", "rollout", "-a", "gae", "-o", str(out))
+    read = pandas.read_parquet if suffix == "parquet" else pandas.read_csv
+    frame = read(out, **({"keep_default_na": False, "na_values": [""]} if suffix == "csv" else {}))
+    assert list(frame["input"].unique()) == [0, 1]
+    assert list(frame["method"].unique()) == ["rollout", "gae"]
+    first = frame[(frame["input"] == 0) & (frame["method"] == "rollout")]
+    assert list(first["token"]) == ["[CLS]", "a", "charming", "film", "[SEP]"]
+    model = headlight.load(folder)
+    expected = headlight.explain(model, "a charming film", "rollout")
+    np.testing.assert_allclose(first["score"], expected.scores, rtol=1e-4, atol=1e-6)
+    assert list(first["is_special"]) == [True, False, False, False, True]
+    assert "\x1b" not in out.read_bytes().decode("latin-1")
+
+
+def test_several_answers_are_one_json_document_or_one_a_line(folder: str, tmp_path: Path) -> None:
+    whole, lines = tmp_path / "answers.json", tmp_path / "answers.jsonl"
+    arguments = ("explain", TEXT, "-m", folder, "-a", "rollout", "-a", "gae")
+    run(*arguments, "-o", str(whole))
+    run(*arguments, "-o", str(lines))
+    stored = json.loads(whole.read_text())
+    assert [Attribution.from_dict(each).method for each in stored] == ["rollout", "gae"]
+    assert [json.loads(line) for line in lines.read_text().splitlines()] == stored
+    run(*arguments[:-2], "-o", str(whole))
+    assert Attribution.load(whole).method == "rollout"
+
+
+def test_generate_shows_words_and_no_marks_of_the_tokenizer(writer_folder: str) -> None:
+    arguments = ("explain", "the keys\nto", "-m", writer_folder, "-a", "gae", "--generate", "3")
+    for shown in (run(*arguments), run(*arguments, "-w")):
+        assert "Ġ" not in shown
+        assert "Ċ" not in shown
+    assert "keys" in run(*arguments, "-w")
 
 
 def test_generate_shows_a_matrix(writer_folder: str, tmp_path: Path) -> None:
@@ -206,6 +247,16 @@ def test_version() -> None:
         (
             ["explain", "x", "-m", "{folder}", "-o", "/nowhere/x.png"],
             "there is no folder '/nowhere'",
+        ),
+        (
+            ["explain", "x", "-m", "{folder}", "-o", "x.xyz"],
+            "'x.xyz' does not say what to write: its name must end in one of .html, .svg, .png, .pdf, "
+            ".json, .jsonl, .ndjson, .csv, .parquet, .tex, or --format must say it",
+        ),
+        (["compare", "x", "-m", "{folder}", "-o", "answer"], "'answer' does not say what to write"),
+        (
+            ["explain", "x", "-m", "{folder}", "-f", "parquet"],
+            "parquet is not text and needs a file: add --output table.parquet",
         ),
         (["methods", "nothing"], "no method named 'nothing'"),
     ],

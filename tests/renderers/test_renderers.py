@@ -186,7 +186,7 @@ def test_latex_compiles_as_it_is(tmp_path: Path) -> None:
 
 
 def test_json_lines_can_be_read_back() -> None:
-    lines = headlight.render([made(), made().words()], "json").splitlines()
+    lines = headlight.render([made(), made().words()], "jsonl").splitlines()
     assert [Attribution.from_dict(json.loads(line)) for line in lines] == [made(), made().words()]
 
 

@@ -152,7 +152,7 @@ def explain(
             progress=True,
             **options,
         )
-        show_generation(generation, output_format, output)
+        show_generation(generation.words() if words else generation, output_format, output)
         return
     if layers:
         only, given = single(method, texts, "--layers")

@@ -26,6 +26,9 @@ class Format(StrEnum):
     png = "png"
     pdf = "pdf"
     json = "json"
+    jsonl = "jsonl"
+    csv = "csv"
+    parquet = "parquet"
     latex = "latex"
 
 
@@ -35,10 +38,14 @@ SUFFIXES = {
     ".png": Format.png,
     ".pdf": Format.pdf,
     ".json": Format.json,
-    ".jsonl": Format.json,
+    ".jsonl": Format.jsonl,
+    ".ndjson": Format.jsonl,
+    ".csv": Format.csv,
+    ".parquet": Format.parquet,
     ".tex": Format.latex,
 }
 PICTURES = (Format.png, Format.pdf)
+BINARY = (*PICTURES, Format.parquet)
 """Formats that are not text, and need a file."""
 DRAWN = (*PICTURES, Format.svg)
 """Formats of figures."""
@@ -53,10 +60,16 @@ OutputOption = Annotated[
 
 
 def format_of(chosen: Format | None, output: Path | None) -> Format:
-    """The format that was asked for, or that the file's name says."""
-    kind = chosen or (SUFFIXES.get(output.suffix.lower()) if output else None) or Format.terminal
-    if kind in PICTURES and output is None:
-        raise InvalidOption(f"a {kind} picture needs a file: add --output picture.{kind}.")
+    """The format that was asked for, or that the file's name says; other names are refused."""
+    kind = chosen or (Format.terminal if output is None else SUFFIXES.get(output.suffix.lower()))
+    if kind is None:
+        raise InvalidOption(
+            f"'{output}' does not say what to write: its name must end in one of {', '.join(SUFFIXES)}, "
+            "or --format must say it."
+        )
+    if kind in BINARY and output is None:
+        name = "picture" if kind in PICTURES else "table"
+        raise InvalidOption(f"{kind} is not text and needs a file: add --output {name}.{kind}.")
     return kind
 
 
@@ -67,7 +80,7 @@ def is_drawn(chosen: Format | None, output: Path | None) -> bool:
 
 def show(attributions: "Sequence[Attribution]", chosen: Format | None, output: Path | None) -> None:
     """Print attributions, or write them to a file, whole or not at all."""
-    from headlight.renderers import RENDERERS
+    from headlight.renderers import RENDERERS, tables
     from headlight.renderers.terminal import comparison
 
     kind = format_of(chosen, output)
@@ -77,6 +90,8 @@ def show(attributions: "Sequence[Attribution]", chosen: Format | None, output: P
         draw(text(attributions), output, kind)
     elif kind is Format.terminal and output is None:
         Console().print(comparison(attributions))
+    elif kind is Format.parquet:
+        deliver(tables.as_parquet(attributions), output)
     else:
         deliver(RENDERERS[kind].function(attributions), output)
 
@@ -122,7 +137,7 @@ def show_layers(
         from headlight.plot import layers
 
         draw(layers(attributions, rollout=next(iter(rollout), None)), output, kind)
-    elif kind is Format.json:
+    elif kind in (Format.json, Format.jsonl):
         show(attributions, kind, output)
     else:
         named = [replace(a, method=f"{a.method}, layer {a.options['layer']}") for a in attributions]
@@ -149,11 +164,12 @@ def show_generation(found: "Generation", chosen: Format | None, output: Path | N
         )
 
 
-def deliver(content: str, output: Path | None) -> None:
-    """Text to a file, or to standard output."""
+def deliver(content: str | bytes, output: Path | None) -> None:
+    """What was made to a file, or text to standard output."""
     from headlight.storage import write_whole
 
     if output is None:
+        assert isinstance(content, str)
         sys.stdout.write(content)
     else:
         write_whole(output, content)

@@ -29,7 +29,7 @@ def text(
 ) -> "Figure":
     """Heat maps of one attribution or of several, below each other or in columns side by side.
 
-    difference: show where the first gives more (green) or less (red) than each of the others too.
+    difference: show where the first gives more (green) or less (orange) than each of the others too.
     """
     several = [attributions] if isinstance(attributions, Attribution) else attributions
     drawn, axes = figure(1, 1)

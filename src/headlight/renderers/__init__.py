@@ -1,12 +1,12 @@
-"""Attributions as text for people: terminal, HTML, SVG, LaTeX, JSON."""
+"""Attributions as text: terminal, HTML, SVG and LaTeX for people, JSON and tables for programs."""
 
 from collections.abc import Sequence
 
 from headlight.attribution import Attribution
-from headlight.renderers import html, latex, plain, svg, terminal
+from headlight.renderers import html, latex, plain, svg, tables, terminal
 from headlight.renderers.registry import RENDERERS
 
-__all__ = ["RENDERERS", "html", "latex", "plain", "render", "svg", "terminal"]
+__all__ = ["RENDERERS", "html", "latex", "plain", "render", "svg", "tables", "terminal"]
 
 
 def render(attribution: Attribution | Sequence[Attribution], format: str = "html") -> str:  # noqa: A002

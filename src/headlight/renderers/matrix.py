@@ -13,7 +13,7 @@ from rich.text import Text
 from headlight.attribution import Generation
 from headlight.renderers.colours import is_marked, palette
 from headlight.renderers.html import overlay
-from headlight.renderers.names import readable
+from headlight.renderers.names import generation_names, readable
 from headlight.renderers.terminal import style_of
 from headlight.renderers.writing import visible
 from headlight.tokenmixing import TokenMixing
@@ -66,12 +66,12 @@ def generation_cells(found: Generation) -> Cells:
         scores[row, : len(attribution)] = attribution.scores
     scaled = scores[:, 1:] if scores.shape[1] > 1 else scores
     first = found.attributions[0]
-    names = readable((*found.prompt, *found.output))
+    inputs, outputs = generation_names(found)
     return Cells(
         f"{first.method}: inputs (columns) of each output token (rows); "
         f"the first token is not in the scale · {first.model}",
-        names[len(found.prompt) :],
-        names[:-1],
+        outputs,
+        inputs,
         scores,
         first.signed,
         float(np.nanmax(np.abs(scaled))) if np.isfinite(scaled).any() else 0.0,

@@ -11,6 +11,7 @@ from rich.text import Text
 from headlight.attribution import Attribution, Generation
 from headlight.renderers.colours import DARK, PALETTES, Palette, is_marked, palette, shade
 from headlight.renderers.comparison import differences
+from headlight.renderers.names import generation_names
 from headlight.renderers.pieces import headline, meaning, pieces
 from headlight.renderers.registry import RENDERERS
 from headlight.renderers.writing import visible
@@ -91,21 +92,28 @@ def comparison(attributions: Sequence[Attribution]) -> RenderableType:
 
 
 def difference_maps(attributions: Sequence[Attribution]) -> RenderableType:
-    """Where the first gives more than each of the others (green) and where less (red), as shares."""
+    """Where the first gives more than each of the others (green) and where less (orange), as shares."""
     maps = [HeatMap(each, palette("difference")) for each in differences(attributions)]
     first = attributions[0].method
-    title = Text(f"green: {first} gives more than the other; red: less", style="dim")
+    title = Text(f"green: {first} gives more than the other; orange: less", style="dim")
     return Group(title, *(part for each in maps for part in (each, Text())))
 
 
 def matrix_table(generation: Generation) -> Table:
-    """Input × output tokens of a generated text; each row's strongest inputs stand out."""
-    table = Table(title="scores of input tokens (columns) for each output token (rows)")
+    """The strongest inputs of every output token.
+
+    The first token is left out where there are others: causal models rest their attention there.
+    """
+    table = Table(title="strongest inputs of each output token; the first token is left out")
     table.add_column("output", no_wrap=True)
     table.add_column("strongest inputs")
-    for token, attribution in zip(generation.output, generation.attributions, strict=True):
-        best = "  ".join(f"{name} {score:+.3g}" for name, score, _ in attribution.top(6))
-        table.add_row(token, best)
+    inputs, outputs = generation_names(generation)
+    for output, attribution in zip(outputs, generation.attributions, strict=True):
+        best = [each for each in attribution.top(7) if each[2] > 0 or len(attribution) == 1]
+        table.add_row(
+            visible(output),
+            "  ".join(f"{visible(inputs[place])} {score:+.3g}" for _, score, place in best[:6]),
+        )
     return table
 
 

@@ -11,7 +11,7 @@ from headlight.web.questions import Export
 FILES = {
     "html": ("html", "text/html; charset=utf-8"),
     "svg": ("svg", "image/svg+xml"),
-    "json": ("jsonl", "application/x-ndjson"),
+    "json": ("json", "application/json"),
     "latex": ("tex", "application/x-tex"),
 }
 """By format: the suffix of the file, and what it says it is."""
