@@ -501,13 +501,13 @@ def test_a_text_cannot_write_markup_into_files(
 
 
 def test_a_json_file_holds_the_attributions(page: Site, sentiment: Model) -> None:
-    lines = exported(page, "json").splitlines()
+    several = json.loads(exported(page, "json"))
     expected = headlight.explain(sentiment, ATTACK, ["attcat", "gae"])
-    for line, (method, attribution) in zip(lines, expected.items(), strict=True):
-        read = Attribution.from_dict(json.loads(line))
+    for stored, (method, attribution) in zip(several, expected.items(), strict=True):
+        read = Attribution.from_dict(stored)
         assert (read.method, read.tokens) == (method, attribution.tokens)
         near(read.scores, attribution.scores)
-    whole = json.loads(exported(page, "json", words=True).splitlines()[0])
+    whole = json.loads(exported(page, "json", words=True))[0]
     assert whole["unit"] == "word"
 
 
@@ -516,7 +516,7 @@ def test_files_say_what_they_are(page: Site) -> None:
     for kind, name, media in (
         ("html", "headlight.html", "text/html; charset=utf-8"),
         ("svg", "headlight.svg", "image/svg+xml"),
-        ("json", "headlight.jsonl", "application/x-ndjson"),
+        ("json", "headlight.json", "application/json"),
         ("latex", "headlight.tex", "application/x-tex"),
     ):
         response = page.post("export", **asked, format=kind)
@@ -581,7 +581,7 @@ def test_every_route_refuses_in_a_sentence(page: Site, path: str) -> None:
         ("explain", {"model": "reader"}, 400, "a question and a context"),
         ("explain", {"model": "filler"}, 400, "no mask token to predict"),
         ("explain", {"model": "rater", "target": "a"}, 404, "no label named 'a'"),
-        ("explain", {"model": "rater", "contrast": "LABEL_0"}, 400, "nothing for regression"),
+        ("explain", {"model": "rater", "contrast": "value"}, 400, "nothing for regression"),
         ("explain", {"model": "writer", "target": "unpalatable"}, 400, "is not one token"),
         ("explain", {"pair": ""}, 400, "nothing to explain"),
         ("explain", {"pair": "\ud800"}, 400, "lone surrogate"),

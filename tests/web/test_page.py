@@ -337,6 +337,46 @@ def test_text_stays_text(tab: Tab, tmp_path: Path) -> None:
     assert page.locator("img, script").count() == 0
 
 
+def test_a_verdict_goes_with_its_question(tab: Tab) -> None:
+    page = tab.open("?text=a+charming+and+often+affecting+journey")
+    expect(page.locator("#trust")).to_contain_text("random words")
+    page.route("**/api/explain", lambda _route: None)  # the next answer never comes
+    page.fill("#text", "a dull and lifeless film")
+    expect(page.locator("#trust")).to_have_text("It is measured when there is an answer.")
+    expect(page.locator("#trust .good")).to_have_count(0)
+
+
+def test_an_empty_box_gets_a_hint_and_keeps_no_answer(tab: Tab) -> None:
+    page = tab.open("?text=a+charming+film")
+    page.fill("#text", "")
+    expect(page.locator("#hint")).to_contain_text("Write something in “Text” to get an answer.")
+    expect(page.locator("#error")).to_be_hidden()
+    expect(page.locator("#prediction")).to_be_empty()
+    expect(page.locator("#maps .piece")).to_have_count(0)
+    expect(page.locator("#trust .trust")).to_have_count(0)
+    page.fill("#text", "a dull film")
+    expect(page.locator("#hint")).to_be_empty()
+    expect(page.locator("#maps .piece").first).to_be_visible()
+
+
+def test_a_text_beyond_the_limit_is_refused_whole(tab: Tab) -> None:
+    page = tab.open("?text=a+charming+film")
+    page.fill("#text", "good " * 4_100)
+    expect(page.locator("#error")).to_contain_text(
+        "The text has 20,500 characters, and this page takes 20,000. Shorten it."
+    )
+    assert len(page.input_value("#text")) == 20_500
+    expect(page.locator("#maps .piece")).to_have_count(0)
+
+
+def test_a_text_that_is_cut_says_so_without_words_of_the_library(tab: Tab) -> None:
+    page = tab.open("?text=a+charming+film")
+    page.fill("#text", "good " * 600)
+    note = page.locator("#maps .note").first
+    expect(note).to_contain_text("cut to the first 512 of 602 tokens, the model's limit")
+    expect(note).not_to_contain_text("stride")
+
+
 def test_mistakes_are_told_kindly_and_nothing_is_lost(tab: Tab) -> None:
     page = tab.open("?text=a+charming+film")
     page.select_option("#model", "agreement")

@@ -262,7 +262,7 @@ def test_the_schema_has_every_route_with_what_it_takes_and_gives(page: Site) -> 
             assert set(given) == {
                 "text/html",
                 "image/svg+xml",
-                "application/x-ndjson",
+                "application/json",
                 "application/x-tex",
             }
         else:

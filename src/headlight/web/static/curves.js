@@ -130,7 +130,7 @@ export function mountCurves(page) {
   async function measure() {
     const body = bodyOf(page.state.get());
     asked = body;
-    if (!answer) sayInstead("Measuring …");
+    sayInstead("Measuring …");
     const found = await askKindly("/api/curves", JSON.parse(body), "curves");
     if (found === undefined) return;
     if (found === null) {
@@ -148,11 +148,20 @@ export function mountCurves(page) {
     return answers.tokens.length <= SHORT && !state.methods.some((name) => slow.includes(name));
   }
 
+  // A verdict on another text, model or method must not stand beside this one, not for a moment.
+  function clear() {
+    cancel("curves");
+    forget();
+    sayInstead("It is measured when there is an answer.");
+  }
+
   function update() {
     const [state, answers] = [page.state.get(), page.answers.get()];
+    if (bodyOf(state) === asked) return;
+    clear();
     const isCurrent =
       answers.question === JSON.stringify(questionOf(state)) && !answers.pending.length;
-    if (!isCurrent || !attributionsOf(answers, state).length || bodyOf(state) === asked) return;
+    if (!isCurrent || !attributionsOf(answers, state).length) return;
     if (isCheap(state, answers)) measure();
     else offer();
   }

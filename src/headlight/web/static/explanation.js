@@ -1,4 +1,5 @@
 import { cancel } from "/static/api.js";
+import { byId, fill } from "/static/dom.js";
 import { maskOf } from "/static/mask.js";
 import { askKindly, say } from "/static/notices.js";
 import { QUESTION, modelOf, questionOf } from "/static/state.js";
@@ -73,13 +74,16 @@ export function mountExplanation(page) {
     const question = JSON.stringify(questionOf(state));
     const model = modelOf(page.about, state.model);
     const [, pair] = model.fields;
-    const isReady = state.text.trim() && (!pair || pair.optional || state.pair.trim());
-    say(
-      "question",
-      isReady ? "" : `Write something in ${emptyField(state, model)} to get an answer.`,
+    const isWhole = state.text.trim() && (!pair || pair.optional || state.pair.trim());
+    const surplus = tooLong(state, page.about.limits.characters);
+    say("question", surplus);
+    fill(
+      byId("hint"),
+      isWhole ? "" : `Write something in ${emptyField(state, model)} to get an answer.`,
     );
+    const isReady = isWhole && !surplus;
     const pending = isReady ? missingMethods(page.answers.get(), state, question) : [];
-    page.answers.change({ pending });
+    page.answers.change(isReady ? { pending } : EMPTY);
     for (const [channel, methods] of byCost(pending, page.about)) {
       cancel(channel);
       if (methods.length) fetchGroup(channel, methods, question);
@@ -88,6 +92,14 @@ export function mountExplanation(page) {
 
   page.state.listen([...QUESTION, "methods", "mask"], refresh);
   refresh();
+}
+
+// The server counts characters, not the halves of which browsers make some of them.
+function tooLong(state, most) {
+  const size = [...state.text].length + [...state.pair].length;
+  if (size <= most) return "";
+  const written = (count) => count.toLocaleString("en");
+  return `The text has ${written(size)} characters, and this page takes ${written(most)}. Shorten it.`;
 }
 
 function emptyField(state, model) {

@@ -8,13 +8,15 @@ import { modelOf } from "/static/state.js";
 
 const USUAL = 12;
 
+// The first token is not in the scale: causal models rest their attention there.
 function rowPieces(inputs, scores, count) {
-  const largest = Math.max(...scores.slice(0, count).map(Math.abs), 1e-12);
+  const first = count > 1 ? 1 : 0;
+  const largest = Math.max(...scores.slice(first, count).map(Math.abs), 1e-12);
   return inputs.slice(0, count).map((token, place) => ({
     text: token.trimStart(),
     before: token.slice(0, token.length - token.trimStart().length),
     score: scores[place],
-    share: scores[place] / largest,
+    share: Math.max(-1, Math.min(1, scores[place] / largest)),
     special: false,
     positions: [place],
     segment: null,
@@ -67,6 +69,7 @@ export function mountGeneration(page) {
       rows: answer.output,
       columns,
       matrix: answer.matrix,
+      unscaled: 1,
       isSigned: answer.signed,
       palette: page.about.palette,
       label: "Generated words (rows) and the words before them (columns)",
@@ -87,7 +90,10 @@ export function mountGeneration(page) {
     byId("generate-count").max = String(page.about.limits.generated_tokens);
     byId("generate-count").value = String(state.generated || USUAL);
     byId("continuation").value = state.continuation;
-    if (!state.generated || !state.text.trim()) return;
+    if (!state.generated || !state.text.trim()) {
+      for (const id of ["generated-text", "generated-matrix", "generated-row"]) fill(byId(id));
+      return;
+    }
     const body = {
       model: state.model,
       text: state.text,

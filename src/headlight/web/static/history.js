@@ -47,6 +47,7 @@ export function mountHistory(page) {
     const state = page.state.get();
     const answers = page.answers.get();
     if (
+      !answers.prediction ||
       answers.question !== JSON.stringify(questionOf(state)) ||
       state.text.length > MOST_CHARACTERS
     )

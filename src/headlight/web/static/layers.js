@@ -45,7 +45,10 @@ export function mountLayers(page) {
   async function refresh() {
     const state = page.state.get();
     options(chooser, model().layered, state.layerMethod);
-    if (!state.text.trim()) return;
+    if (!state.text.trim()) {
+      answer = null;
+      return fill(byId("layer-map"));
+    }
     const found = await askKindly(
       "/api/layers",
       { ...questionOf(state), method: state.layerMethod },

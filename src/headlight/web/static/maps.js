@@ -119,7 +119,10 @@ export function mountMaps(page) {
   function draw() {
     const state = page.state.get();
     const answers = page.answers.get();
-    if (!answers.prediction) return;
+    if (!answers.prediction) {
+      fill(box);
+      return fill(byId("legend"));
+    }
     const { explained } = answers.prediction;
     const found = attributionsOf(answers, state);
     const cards = state.methods.map((name) => {

@@ -56,10 +56,12 @@ function drawLabels(context, { names, left, top, cell }) {
   });
 }
 
-// Each row has its own scale: it is one answer, and one token at the start often outweighs all others.
-function drawCells(context, { left, top, cell }, { matrix, isSigned, palette }) {
+// Each row has its own scale: it is one answer. The first columns may be left out of it, because one token at
+// the start often outweighs all others.
+function drawCells(context, { left, top, cell }, { matrix, isSigned, palette, unscaled = 0 }) {
   matrix.forEach((scores, row) => {
-    const largest = Math.max(...scores.map(Math.abs)) || 1;
+    const scaled = scores.slice(unscaled).some(Boolean) ? scores.slice(unscaled) : scores;
+    const largest = Math.max(...scaled.map(Math.abs)) || 1;
     scores.forEach((score, column) => {
       if (!score) return;
       context.fillStyle = colourOf(score, largest, isSigned, palette);
@@ -72,7 +74,7 @@ function drawCells(context, { left, top, cell }, { matrix, isSigned, palette }) 
   });
 }
 
-// content: rows, columns, matrix[row][column], isSigned, palette, label, sentence(row, column), onRow(row)
+// content: rows, columns, matrix[row][column], unscaled, isSigned, palette, label, sentence(row, column), onRow(row)
 export function matrixView(content) {
   const { rows, columns, matrix } = content;
   const canvas = element("canvas", { "aria-hidden": "true" });

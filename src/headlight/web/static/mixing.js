@@ -35,7 +35,7 @@ export function mountMixing(page) {
     byId("mix-layer").max = String(layers);
     byId("mix-layer").value = String(layer);
     fill(byId("mix-layer-name"), `up to layer ${layer} of ${layers}`);
-    if (!state.text.trim()) return;
+    if (!state.text.trim()) return fill(byId("mixing"));
     const body = {
       ...questionOf(state),
       method: byId("mix-method").value,

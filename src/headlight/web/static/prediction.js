@@ -47,6 +47,7 @@ function mountStale(page) {
 export function mountPrediction(page) {
   mountStale(page);
   page.answers.listen(["prediction"], ({ prediction }) => {
+    if (!prediction) return fill(byId("prediction"));
     const shares = prediction.probabilities ?? [];
     const bars = shares.map((share, place) =>
       bar(

@@ -128,7 +128,6 @@ export function mountQuestion(page) {
   page.answers.listen(["offered"], showModels);
   byId("model").addEventListener("change", changeModel);
   for (const id of ["text", "pair"]) {
-    byId(id).maxLength = page.about.limits.characters;
     byId(id).addEventListener("input", (event) => typed(id, event.target.value));
   }
   page.state.listen(QUESTION, showTexts);
