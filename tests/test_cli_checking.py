@@ -42,6 +42,10 @@ MISTAKES = {
     "explain good --column text": "--column and --pair-column are for --input",
     "explain --input missing.csv": "'missing.csv'",
     "explain --input folder": "'folder'",
+    "explain --input gaps.csv --strict": "line 3 of 'gaps.csv' has no text",
+    "evaluate --data gaps.csv --strict": "line 3 of 'gaps.csv' has no text",
+    "heads learn --data gaps.csv --strict": "line 3 of 'gaps.csv' has no text",
+    "explain good -m llm --generate 3 -f json": "written as html, png, svg or pdf",
     "explain --input texts.csv --column body": "no column 'body'",
     "explain good -a atcat": "no method named 'atcat'. Did you mean 'attcat'?",
     "explain good -a attcat -O foo=1": "no option 'foo'",
@@ -114,6 +118,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, st
     place = tmp_path_factory.mktemp("place")
     (place / "folder").mkdir()
     (place / "texts.csv").write_text("text,label\na good film,1\n")
+    (place / "gaps.csv").write_text("text,label\na good film,1\n,0\n")
     lines = [*MISTAKES, *USAGE]
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = str(other.getsockname()[1])
@@ -127,7 +132,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, st
             timeout=120,
             env={**os.environ, "COLUMNS": "400", "NO_COLOR": "1"},
         )
-    assert sorted(each.name for each in place.iterdir()) == ["folder", "texts.csv"]
+    assert sorted(each.name for each in place.iterdir()) == ["folder", "gaps.csv", "texts.csv"]
     assert not list((place / "folder").iterdir())
     return dict(zip(lines, map(tuple, json.loads(result.stdout)), strict=True))
 

@@ -226,11 +226,12 @@ def check_run(path: Path) -> None:
         )
 
 
-def check_data(source: str) -> None:
-    """Refuse a data set that is not known, and a file that cannot be read as one."""
-    from headlight.data.datasets import describe_source
+def check_data(source: str, *, strict: bool = False) -> None:
+    """Refuse a data set that is not known, and a file that is none; with strict, one with an empty row too."""
+    from headlight.data.datasets import describe_source, read_examples
 
-    describe_source(source)
+    if describe_source(source).path is not None and strict:
+        read_examples(source, strict=True, tell=lambda _: None)
 
 
 def check_engine(engine: str, address: str | None) -> None:

@@ -23,6 +23,7 @@ from headlight.cli.options import (
     DEFAULT_MODEL,
     ModelOption,
     SettingsOption,
+    StrictOption,
     VariantOption,
     parsed_options,
     quiet_libraries,
@@ -107,6 +108,7 @@ def evaluate(
     labels: Annotated[
         str | None, typer.Option(help="Names of the data's labels 0, 1 …, with commas.")
     ] = None,
+    strict: StrictOption = False,
     option: SettingsOption = None,
     metric_option: Annotated[
         list[str] | None,
@@ -137,7 +139,7 @@ def evaluate(
     check_engine(engine.value, address)
     check_folder(out)
     check_models(model, *(rival or ()))
-    check_data(data)
+    check_data(data, strict=strict)
 
     from headlight.evaluation import evaluate as run
 

@@ -26,6 +26,7 @@ from headlight.cli.options import (
     PairOption,
     PictureOption,
     SettingsOption,
+    StrictOption,
     TargetOption,
     TextArgument,
     VariantOption,
@@ -41,6 +42,7 @@ from headlight.cli.options import (
 from headlight.cli.writing import (
     FormatOption,
     OutputOption,
+    check_matrix_format,
     format_of,
     is_drawn,
     show,
@@ -106,6 +108,7 @@ def explain(
     pair_column: Annotated[
         str | None, typer.Option(help="The column of the second texts in --input.")
     ] = None,
+    strict: StrictOption = False,
     variant: VariantOption = "paper",
     batch_size: Annotated[
         int, typer.Option("--batch-size", "-b", min=1, help="Texts per forward pass.")
@@ -128,10 +131,12 @@ def explain(
     options = parsed_options(option)
     wanted = parsed_target(target, contrast, probability)
     check_together(generate, layers, stride, wanted)
+    if generate is not None:
+        check_matrix_format(output_format, output)
     check_output(output)
     check_methods(method, options, variant)
     check_models(model)
-    texts = given_texts(text, pair, source, column, pair_column)
+    texts = given_texts(text, pair, source, column, pair_column, strict=strict)
     check_task(model, texts, is_generation=generate is not None)
 
     from headlight.explanation import explain as explain_texts

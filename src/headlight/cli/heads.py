@@ -18,7 +18,15 @@ from headlight.cli.checking import (
     check_picture,
     check_tensors,
 )
-from headlight.cli.options import DEFAULT_MODEL, ModelOption, PictureOption, draw, load_model
+from headlight.cli.options import (
+    DEFAULT_MODEL,
+    ModelOption,
+    PictureOption,
+    StrictOption,
+    draw,
+    load_model,
+    note,
+)
 
 if TYPE_CHECKING:
     from headlight.text import Text
@@ -69,6 +77,7 @@ def learn(
     model: ModelOption = DEFAULT_MODEL,
     column: ColumnOption = None,
     pair_column: PairColumnOption = None,
+    strict: StrictOption = False,
     parser: ParserOption = "headlight",
     limit: LimitOption = None,
     syntactic: SyntacticOption = 0.1,
@@ -87,7 +96,7 @@ def learn(
         check_output(written)
     check_picture(picture)
     check_models(model)
-    texts = corpus(data, column, pair_column)
+    texts = corpus(data, column, pair_column, strict=strict)
     check_parser(parser, data)
 
     from headlight.heads import learn as learn_heads
@@ -235,6 +244,7 @@ def sizes(
     model: ModelOption = DEFAULT_MODEL,
     column: ColumnOption = None,
     pair_column: PairColumnOption = None,
+    strict: StrictOption = False,
     parser: ParserOption = "headlight",
     limit: LimitOption = None,
     parts: Annotated[int, typer.Option(min=2, help="Parts into which the corpus is cut.")] = 32,
@@ -244,7 +254,7 @@ def sizes(
     """Show how many texts a mask needs: how masks of growing samples agree."""
     check_picture(picture)
     check_models(model)
-    texts = corpus(data, column, pair_column)
+    texts = corpus(data, column, pair_column, strict=strict)
     check_parser(parser, data)
 
     from headlight.heads import sample_sizes
@@ -273,14 +283,16 @@ def spread(values: Sequence[float]) -> str:
     return f"{median(values):.2f} ({min(values):.2f}–{max(values):.2f})" if values else ""
 
 
-def corpus(data: str, column: str | None, pair_column: str | None) -> "str | list[Text]":
+def corpus(
+    data: str, column: str | None, pair_column: str | None, *, strict: bool
+) -> "str | list[Text]":
     """The texts of a file, or the path of parses."""
     from headlight.files import existing, read_texts
 
     if data.endswith(".conllu"):
         existing(Path(data))
         return data
-    return read_texts(data, column, pair_column)
+    return read_texts(data, column, pair_column, strict=strict, tell=note)
 
 
 def show(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

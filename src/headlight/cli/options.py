@@ -57,6 +57,12 @@ VariantOption = Annotated[
     typer.Option("--variant", help="'paper', or 'released' for what the authors' code computes."),
 ]
 
+StrictOption = Annotated[
+    bool,
+    typer.Option(
+        "--strict", help="Stop at a row without a text, instead of skipping it with a note."
+    ),
+]
 SettingsOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -96,6 +102,8 @@ def given_texts(
     source: str | None,
     column: str | None,
     pair_column: str | None,
+    *,
+    strict: bool = False,
 ) -> "list[Text]":
     """The texts of the command line or of a file."""
     if words == ["-"] and source is None:
@@ -112,7 +120,12 @@ def given_texts(
         return [with_pair(one_text(words), pair)]
     if pair is not None:
         raise InvalidOption("--pair is for one text. For the pairs of a file use --pair-column.")
-    return read_texts(str(source), column, pair_column)
+    return read_texts(str(source), column, pair_column, strict=strict, tell=note)
+
+
+def note(said: str) -> None:
+    """A remark that is no error, on standard error."""
+    print(f"note: {said}", file=sys.stderr)
 
 
 def parsed_target(target: str | None, contrast: str | None, probability: bool) -> "Target":

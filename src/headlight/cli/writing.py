@@ -144,10 +144,26 @@ def show_layers(
         show(named, kind, output)
 
 
+def check_matrix_format(chosen: Format | None, output: Path | None) -> None:
+    """Refuse formats in which a generated text is not written."""
+    kind = format_of(chosen, output)
+    is_picture = output is not None and kind in DRAWN
+    if (
+        not is_picture
+        and kind is not Format.html
+        and not (kind is Format.terminal and output is None)
+    ):
+        raise InvalidOption(
+            "a generated text is shown in the terminal, or written as html, png, svg or pdf "
+            "(pictures need --output)."
+        )
+
+
 def show_generation(found: "Generation", chosen: Format | None, output: Path | None) -> None:
     """The matrix of a generated text."""
     from headlight.renderers.html import PAGE
 
+    check_matrix_format(chosen, output)
     kind = format_of(chosen, output)
     if output is not None and kind in DRAWN:
         from headlight.plot import generation
@@ -155,13 +171,8 @@ def show_generation(found: "Generation", chosen: Format | None, output: Path | N
         draw(generation(found), output, kind)
     elif kind is Format.html:
         deliver(PAGE.format(title="headlight", body=found._repr_html_()), output)
-    elif kind is Format.terminal and output is None:
-        Console().print(found)
     else:
-        raise InvalidOption(
-            "a generated text is shown in the terminal, or written as html, png, svg or pdf "
-            "(pictures need --output)."
-        )
+        Console().print(found)
 
 
 def deliver(content: str | bytes, output: Path | None) -> None:
