@@ -367,3 +367,14 @@ def test_heads_are_learned_shown_and_used(tmp_path: Path) -> None:
         run("heads", name, str(counts), "--picture", str(tmp_path / f"{name}.svg"))
         assert (tmp_path / f"{name}.svg").read_text(encoding="utf-8").startswith("<?xml")
     assert "mask_lrp" in run("explain", "a charming film", "-a", "mask_lrp", "-O", f"mask={mask}")
+
+
+def test_a_row_without_a_text_is_skipped_and_named_or_stops(folder: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text('text,label\n"a\nfilm",1\n,0\na plot,1\n', encoding="utf-8")
+    asked = ("explain", "--input", str(path), "-m", folder, "-a", "rollout", "-f", "json")
+    result = CliRunner().invoke(app, asked)
+    assert len(result.stdout.splitlines()) == 2
+    assert f"skipped 1 of 3 rows of '{path}' with no text: line 4." in result.stderr
+    result = CliRunner().invoke(app, [*asked, "--strict"])
+    assert "line 4 of" in str(result.exception)

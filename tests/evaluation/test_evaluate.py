@@ -298,3 +298,33 @@ def test_words_of_classes_are_weighed_by_the_documents_of_the_run(
     examples = found.type_scores["attcat"].examples
     seen, total = sum(common in each.tokens for each in examples), len(examples)
     assert again[common] == pytest.approx(weight / (math.log((1 + total) / (1 + seen)) + 1))
+
+
+def test_a_limit_draws_from_a_list_as_from_a_file(tmp_path: Path) -> None:
+    listed = [Example(f"text {n}", "positive") for n in range(50)]
+    path = tmp_path / "a.csv"
+    path.write_text(
+        "text,label\n" + "".join(f"{e.text},{e.label}\n" for e in listed), encoding="utf-8"
+    )
+    from_file, _ = module.examples_of(str(path), 5, 3, False)
+    assert module.examples_of(listed, 5, 3, False)[0] == from_file != listed[:5]
+    with pytest.raises(InvalidInput, match="limit=0 leaves nothing to evaluate"):
+        module.examples_of(listed, 0, 3, False)
+
+
+def test_strict_refuses_an_example_without_a_text() -> None:
+    listed = [Example("a film"), Example(" ")]
+    assert module.examples_of(listed, None, 0, False)[0] == listed
+    with pytest.raises(InvalidInput, match="example 1 has no text"):
+        module.examples_of(listed, None, 0, True)
+
+
+def test_labels_under_another_name_are_said_and_unknown_ones_refused(
+    classifier: Model, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = module.Settings("m", "f", "d", "h", 3)
+    module.check_labels(classifier, settings, [Example("a", "POS"), Example("b", "Negative")])
+    assert caplog.messages == ["labels of the data that the model calls otherwise: POS → positive."]
+    many = [Example("a", "positive")] * 60
+    with pytest.raises(InvalidInput, match="the label 'joy' is none of those that are known"):
+        module.check_labels(classifier, settings, [*many, Example("b", "joy")])

@@ -149,6 +149,7 @@ def evaluate(
         "metrics": listed(metrics, "metrics", data, model),
         "limit": limit,
         "seed": seed,
+        "strict": strict,
         "explain": explain.value,
         "rivals": rival or (),
         "labels": None if labels is None else [name.strip() for name in labels.split(",")],

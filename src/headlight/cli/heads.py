@@ -51,7 +51,9 @@ ParserOption = Annotated[
         "--parser", help="A spaCy pipeline, by name or folder; the default comes with us."
     ),
 ]
-LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Read this many texts.")]
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", min=1, help="Read only the first N texts.")
+]
 SyntacticOption = Annotated[
     float,
     typer.Option("--syntactic", help="How far above the corpus's own regularity a head must be."),

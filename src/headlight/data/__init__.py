@@ -1,6 +1,14 @@
 """Labelled texts: `DATASETS` by name, from the hub, from a file, or the small sets that come with us."""
 
-from headlight.data.datasets import DATASETS, DataSet, describe_source, read_examples
+from headlight.data.datasets import DATASETS, DataSet, describe_source, drawn, read_examples
 from headlight.data.example import Example, gold_class
 
-__all__ = ["DATASETS", "DataSet", "Example", "describe_source", "gold_class", "read_examples"]
+__all__ = [
+    "DATASETS",
+    "DataSet",
+    "Example",
+    "describe_source",
+    "drawn",
+    "gold_class",
+    "read_examples",
+]

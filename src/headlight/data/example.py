@@ -77,6 +77,17 @@ def gold_class(
     return known[plain(name)]
 
 
+def is_matched(label: str | int, names: Sequence[str], found: str) -> bool:
+    """Whether a label was found under another name, by a synonym or by its number, and nobody said so.
+
+    The numbers of a data set whose labels have names mean those.
+    """
+    number = index_of(label)
+    name = names[number] if number is not None and 0 <= number < len(names) else str(label)
+    is_numbered = found.upper().startswith("LABEL_")
+    return name.strip().lower() != found.strip().lower() and not (names and is_numbered)
+
+
 def index_of(label: object) -> int | None:
     """The number that a label is, or is written as; true and false are not taken for 1 and 0."""
     if isinstance(label, bool):

@@ -11,8 +11,8 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from headlight.data import read_examples
-from headlight.data.example import Example
+from headlight.data import drawn, read_examples
+from headlight.data.example import Example, is_matched
 from headlight.errors import HeadlightError, InvalidInput, InvalidOption
 from headlight.evaluation.cluster import run_cluster
 from headlight.evaluation.estimate import Cost, estimate
@@ -22,6 +22,7 @@ from headlight.evaluation.results import Results, results_of
 from headlight.evaluation.settings import Job, Settings, metric_options, plan
 from headlight.evaluation.verdicts import gold_of
 from headlight.explanation import planned
+from headlight.files import say
 from headlight.loading import load
 from headlight.methods import METHODS
 from headlight.metrics import METRICS
@@ -30,6 +31,7 @@ from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model, Task
 from headlight.passes import installed_versions
 from headlight.progress import progress_of
+from headlight.text import is_blank
 
 DEFAULT_METHODS = (
     "random", "raw_attention", "rollout", "input_x_gradient", "gae", "transformer_attribution", "attcat", "alti"
@@ -47,6 +49,7 @@ def evaluate(
     out: str | Path | None = None,
     limit: int | None = None,
     seed: int = 0,
+    strict: bool = False,
     explain: Literal["predicted", "gold"] = "predicted",
     rivals: Sequence[str] = (),
     labels: Sequence[str] | None = None,
@@ -66,7 +69,9 @@ def evaluate(
     metrics: names of METRICS; NAME@PROTOCOL follows a paper's protocol, such as aopc@mask_lrp.
     out: the folder of the run. A run that was stopped goes on where it was; methods and metrics can be
         added later. Without it nothing is kept on disk.
-    limit: so many examples, drawn at random. explain: the predicted class, or the right one.
+    limit: so many examples, drawn at random by the seed from a file, a data set or a list alike.
+    strict: stop at a row without a text instead of skipping it and saying which.
+    explain: the predicted class, or the right one.
     rivals: other models, for the metrics that hold two models against each other.
     options: options of methods. metric_settings: options of metrics, by name.
     """
@@ -79,9 +84,9 @@ def evaluate(
     asked = metric_options(metrics, metric_settings or {})
     models = loader(model)
     settings, examples = prepared(
-        model, data, methods, asked, models, limit=limit, seed=seed, explain=explain, rivals=tuple(rivals),
-        labels=labels, options=dict(options or {}), variant=variant, sanity=sanity, shard=shard,
-        threads=threads or default_threads(engine),
+        model, data, methods, asked, models, limit=limit, seed=seed, strict=strict, explain=explain,
+        rivals=tuple(rivals), labels=labels, options=dict(options or {}), variant=variant,
+        sanity=sanity, shard=shard, threads=threads or default_threads(engine),
     )  # fmt: skip
     with place(out) as path:
         folder = prepare_folder(path, settings, examples, methods, asked)
@@ -125,12 +130,13 @@ def prepared(
     labels: Sequence[str] | None,
     limit: int | None,
     seed: int,
+    strict: bool = False,
     **others: Any,
 ) -> tuple[Settings, list[Example]]:
     """The settings and examples of a run, refused if it cannot work."""
     name = model if isinstance(model, str) else model.name
     own = models(name)
-    examples, names = examples_of(data, limit, seed)
+    examples, names = examples_of(data, limit, seed, strict)
     settings = Settings(
         model=name,
         fingerprint=fingerprint(own),
@@ -163,7 +169,7 @@ def fitting_methods(model: str | Model) -> list[str]:
 def fitting_metrics(model: str, data: str) -> list[str]:
     """All metrics for which a model and a data set have what they need, but those of two models."""
     task = load(model).task
-    examples, _ = examples_of(data, None, 0)
+    examples, _ = read_examples(data, tell=lambda _note: None)
     has = has_of(examples)
     classes = task in (Task.SEQUENCE, Task.TOKEN)
     has |= {"corpus": classes, "runner_up": classes, "rivals": False}
@@ -199,14 +205,17 @@ def default_threads(engine: str) -> int:
 
 
 def examples_of(
-    data: str | Sequence[Example], limit: int | None, seed: int
+    data: str | Sequence[Example], limit: int | None, seed: int, strict: bool
 ) -> tuple[list[Example], tuple[str, ...]]:
-    """The examples and the names of their labels."""
+    """The examples and the names of their labels; those of a list are drawn like those of a file."""
     if isinstance(data, str):
-        return read_examples(data, limit=limit, seed=seed)
+        return read_examples(data, limit=limit, seed=seed, strict=strict)
     if not data:
         raise InvalidInput("the list of examples is empty: there is nothing to evaluate.")
-    return list(data)[:limit], ()
+    blank = [number for number, example in enumerate(data) if is_blank(example.text)]
+    if strict and blank:
+        raise InvalidInput(f"example {blank[0]} has no text. Leave it out, or read without strict.")
+    return [data[number] for number in drawn(len(data), limit, seed)], ()
 
 
 @contextmanager
@@ -237,8 +246,7 @@ def check(
         raise InvalidOption("shard and sanity must be 1 or more.")
     planned(model, list(methods), settings.variant, settings.options, 1, False)
     if model.task in (Task.SEQUENCE, Task.TOKEN):
-        for example in examples[:50]:
-            gold_of(model, settings, example)
+        check_labels(model, settings, examples)
     has = has_of(examples) | {
         "rivals": bool(settings.rivals),
         "probability": model.task is not Task.REGRESSION,
@@ -249,6 +257,19 @@ def check(
                 raise InvalidOption(
                     f"metric '{name}' needs {NEEDS[need]}, which {settings.model} on '{settings.data}' has not."
                 )
+
+
+def check_labels(model: Model, settings: Settings, examples: Sequence[Example]) -> None:
+    """Refuse a label that the model does not have, and say which were matched to another name."""
+    matched = []
+    for example in {repr(each.label): each for each in reversed(examples)}.values():
+        found = gold_of(model, settings, example)
+        if example.label is not None and found is not None:
+            name = model.labels[found]
+            if is_matched(example.label, settings.labels, name):
+                matched.append(f"{example.label} → {name}")
+    if matched:
+        say(f"labels of the data that the model calls otherwise: {', '.join(sorted(matched))}.")
 
 
 @contextmanager

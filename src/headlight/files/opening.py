@@ -92,7 +92,7 @@ def decoded(opened: Callable[[], BinaryIO], source: str) -> Iterator[str]:
                 for number, line in enumerate(text, 1):
                     if "\0" in line:
                         raise InvalidInput(
-                            f"line {number} of {source} holds a NUL character: is it a text file?"
+                            f"line {number} of {source} holds a NUL character: it is damaged, or no text."
                         )
                     yield line
     except OSError as error:

@@ -3,7 +3,7 @@
 import io
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +107,7 @@ def column_texts(
         yield place, (texts[0], texts[1]) if len(texts) == 2 else texts[0]
 
 
-def listed(columns: tuple[str, ...]) -> str:
+def listed(columns: Sequence[str]) -> str:
     """The names of columns, with a hint where they look like a first row or like one name."""
     names = ", ".join(columns[:40]) + (" …" if len(columns) > 40 else "")
     if len(columns) == 1 and any(mark in names for mark in ",;|\t"):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.errors import InvalidInput, InvalidOption
-from headlight.files import read_text
+from headlight.files import lines_of
 from headlight.metrics.case import METRICS, Measure, Measures, passed_over
 
 SIZES = (5, 10, 20, 30, 50, 75, 100)
@@ -40,9 +40,8 @@ def inverse_frequencies(documents: Mapping[str, int], count: int) -> dict[str, f
 def read_frequencies(path: str) -> tuple[dict[str, int], int]:
     """How many documents hold each word, and how many there are, from a file of words and counts."""
     try:
-        (_, total), *rows = (
-            line.split("\t") for line in read_text(Path(path)).splitlines() if line
-        )
+        lines = (line.rstrip("\r\n") for line in lines_of(Path(path)))
+        (_, total), *rows = (line.split("\t") for line in lines if line)
         return {word: int(count) for word, count in rows}, int(total)
     except ValueError as error:
         raise InvalidInput(

@@ -8,6 +8,7 @@ from headlight.data.datasets import describe_source
 from headlight.errors import HeadlightError, unknown_name
 from headlight.evaluation.evaluate import evaluate
 from headlight.evaluation.settings import full_name
+from headlight.files import Skipped
 from headlight.loading import load
 from headlight.models.catalogue import CATALOGUE
 from headlight.models.model import Model
@@ -125,7 +126,7 @@ def reached_data(
         return f"{experiment.data}={data[experiment.data]}", True
     if not offline:
         try:
-            next(iter(describe_source(experiment.data).read()))
+            next(describe_source(experiment.data).read(Skipped(experiment.data)))
         except (HeadlightError, StopIteration):
             pass
         else:
