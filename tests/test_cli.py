@@ -374,7 +374,7 @@ def test_a_row_without_a_text_is_skipped_and_named_or_stops(folder: str, tmp_pat
     path.write_text('text,label\n"a\nfilm",1\n,0\na plot,1\n', encoding="utf-8")
     asked = ("explain", "--input", str(path), "-m", folder, "-a", "rollout", "-f", "json")
     result = CliRunner().invoke(app, asked)
-    assert len(result.stdout.splitlines()) == 2
+    assert len(json.loads(result.stdout)) == 2
     assert f"skipped 1 of 3 rows of '{path}' with no text: line 4." in result.stderr
     result = CliRunner().invoke(app, [*asked, "--strict"])
     assert "line 4 of" in str(result.exception)
