@@ -56,6 +56,7 @@ MISTAKES = {
     "explain good -m folder": "the folder is empty",
     "explain good -m texts.csv": "it is a file",
     "explain good -m ./nowhere": "there is no such folder",
+    "explain good -m nobody/knows": "no model could be loaded from 'nobody/knows': the hub",
     "explain good -m qa": "with --pair the text that has the answer",
     "explain good -a decoded_grad_cam -O decoder=decodr": "Did you mean 'decoder'?",
     "explain good --generate 3": "--generate needs a causal language model, such as llm",
@@ -130,7 +131,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, st
             cwd=place,
             check=True,
             timeout=120,
-            env={**os.environ, "COLUMNS": "400", "NO_COLOR": "1"},
+            env={**os.environ, "COLUMNS": "400", "NO_COLOR": "1", "HF_HUB_OFFLINE": "1"},
         )
     assert sorted(each.name for each in place.iterdir()) == ["folder", "gaps.csv", "texts.csv"]
     assert not list((place / "folder").iterdir())

@@ -26,9 +26,8 @@ from headlight.errors import UnsupportedModel, unknown_name
 from headlight.models.architectures import ARCHITECTURES
 from headlight.models.catalogue import CATALOGUE
 from headlight.models.embedded import load_embedded
-from headlight.models.hub import YES, cached_file, hub_answers
 from headlight.models.model import HEADS, Model, Task, task_of
-from headlight.models.names import check_name, refused
+from headlight.models.names import check_name, is_only_cached, refused
 from headlight.models.quiet import quiet
 from headlight.trace.check import proved
 
@@ -138,13 +137,10 @@ def found_at(source: str) -> dict[str, Any]:
     folder = Path(source).expanduser()
     if folder.is_dir():
         return {"pretrained_model_name_or_path": str(folder), "trust_remote_code": False}
-    answer = hub_answers(source)
-    if answer != YES and cached_file(source, "config.json") is None:
-        raise refused(source, answer)
     return {
         "pretrained_model_name_or_path": source,
         "trust_remote_code": False,
-        "local_files_only": answer != YES,
+        "local_files_only": is_only_cached(source),
     }
 
 

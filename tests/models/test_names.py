@@ -31,7 +31,7 @@ def no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(*_: object, **__: object) -> str:
         raise AssertionError("the hub was asked")
 
-    monkeypatch.setattr("headlight.loading.hub_answers", asked)
+    monkeypatch.setattr("headlight.models.names.hub_answers", asked)
 
 
 @pytest.mark.usefixtures("no_hub")

@@ -24,11 +24,14 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def check_models(*names: str) -> None:
-    """Refuse names that cannot be models."""
-    from headlight.models.names import check_name
+    """Refuse names that cannot be models, and models of the hub that are neither there nor in its cache."""
+    from headlight.models.catalogue import CATALOGUE
+    from headlight.models.names import check_name, is_only_cached
 
     for name in names:
         check_name(name)
+        if name not in CATALOGUE and not Path(name).expanduser().is_dir():
+            is_only_cached(name)
 
 
 def check_methods(names: Sequence[str], options: Mapping[str, Any], variant: str) -> None:

@@ -127,13 +127,13 @@ def explain(
     option: SettingsOption = None,
 ) -> None:
     """Explain one text, a pair of texts, or a file of them."""
+    check_output(output)
     format_of(output_format, output)
     options = parsed_options(option)
     wanted = parsed_target(target, contrast, probability)
     check_together(generate, layers, stride, wanted)
     if generate is not None:
         check_matrix_format(output_format, output)
-    check_output(output)
     check_methods(method, options, variant)
     check_models(model)
     texts = given_texts(text, pair, source, column, pair_column, strict=strict)
@@ -243,9 +243,9 @@ def compare(
     option: SettingsOption = None,
 ) -> None:
     """Show methods side by side, then where the first gives more (green) or less (orange) than the others."""
+    check_output(output)
     format_of(output_format, output)
     options = parsed_options(option)
-    check_output(output)
     check_methods(method, options, variant)
     check_models(model)
     texts = given_texts(text, pair, None, None, None)

@@ -9,7 +9,7 @@ from typing import Any
 from headlight.errors import InvalidInput, UnknownName
 from headlight.models.bases import local_folder
 from headlight.models.catalogue import CATALOGUE
-from headlight.models.hub import cached_file
+from headlight.models.hub import YES, cached_file, hub_answers
 from headlight.models.task import HEADS, Task
 
 HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?", re.ASCII)
@@ -57,6 +57,16 @@ def check_absent(source: str) -> None:
             f"no model named '{source}'. Did you mean '{near[0]}'? Embedded models: {', '.join(CATALOGUE)}. "
             "A model of the hub is named OWNER/NAME, a folder by its path."
         )
+
+
+def is_only_cached(source: str) -> bool:
+    """Whether a model of the hub must be taken from the cache, because the hub has no answer; refused if it is
+    not there either.
+    """
+    answer = hub_answers(source)
+    if answer != YES and cached_file(source, "config.json") is None:
+        raise refused(source, answer)
+    return answer != YES
 
 
 def check_folder(path: Path, source: str) -> None:
