@@ -172,7 +172,7 @@ class HeadMask:
         """Refuse roles that are not of heads of this mask."""
         layers, heads = self.heads.shape
         roles = self.facts.get("roles", {})
-        places = roles.values() if is_named(roles) else [None]
+        places: list[Any] = list(roles.values()) if is_named(roles) else [None]
         if not all(list_of(list_of(is_count, size=2))(each) for each in places):
             raise InvalidInput("the roles of a head mask must be lists of [layer, head] by name.")
         for layer, head in (place for each in places for place in each):

@@ -70,17 +70,18 @@ class Target:
     @classmethod
     def of(cls, value: "TargetLike") -> Self:
         """A target from its short forms: nothing, a label, or a pair (label, contrast)."""
-        value = value.tolist() if hasattr(value, "tolist") else value
-        if value is None:
+        given: Any = value
+        given = given.tolist() if hasattr(given, "tolist") else given
+        if given is None:
             return cls()
-        if isinstance(value, cls):
-            return value
-        if isinstance(value, tuple) and len(value) == 2:
-            return cls(label=value[0], contrast=value[1])
-        if isinstance(value, str) or is_number(value):
-            return cls(label=value)
+        if isinstance(given, cls):
+            return given
+        if isinstance(given, tuple) and len(given) == 2:
+            return cls(label=given[0], contrast=given[1])
+        if isinstance(given, str) or is_number(given):
+            return cls(label=given)
         raise InvalidOption(
-            f"target={value!r} is not understood. Give a label by name or index, a pair "
+            f"target={given!r} is not understood. Give a label by name or index, a pair "
             "(label, rather than this label), a headlight.Target, or a list with one of these per text."
         )
 
