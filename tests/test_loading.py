@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from peft import LoraConfig, PromptTuningConfig, get_peft_model
+from transformers import pipeline
 from safetensors.torch import load_file, save_file
 
 import headlight
@@ -134,3 +135,26 @@ def test_learned_prompts_are_refused() -> None:
     config = PromptTuningConfig(task_type="SEQ_CLS", num_virtual_tokens=3)
     with pytest.raises(UnsupportedModel, match="learned prompts"):
         headlight.wrap(get_peft_model(network("bert", Task.SEQUENCE), config))
+
+
+def test_a_pipeline_that_says_more_than_its_head_is_refused(classifier: Model) -> None:
+    chooser = pipeline(
+        "zero-shot-classification", model=classifier.network, tokenizer=classifier.tokenizer
+    )
+    with pytest.raises(UnsupportedModel, match=r"zero-shot-classification.*wrap\(pipeline\.model"):
+        headlight.wrap(chooser)
+
+
+def test_a_cross_encoder_is_the_network_in_it_and_a_bi_encoder_is_refused(
+    classifier: Model,
+) -> None:
+    class CrossEncoder:
+        model, tokenizer = classifier.network, classifier.tokenizer
+
+    class SentenceTransformer:
+        pass
+
+    wrapped = headlight.wrap(CrossEncoder())
+    assert (wrapped.network, wrapped.tokenizer) == (classifier.network, classifier.tokenizer)
+    with pytest.raises(UnsupportedModel, match="gives vectors and decides nothing"):
+        headlight.wrap(SentenceTransformer())

@@ -35,6 +35,7 @@ class Model:
         shows nothing, by its softmax.
     readout: where its head reads.
     attention_refusal: why its attention cannot be used, if it cannot.
+    relevance_refusal: why relevance cannot be sent through it, if it cannot.
     takes_one_row: it refuses batches, or answers differently beside longer rows.
     """
 
@@ -46,6 +47,7 @@ class Model:
     sees_attention_by: Literal["interface", "softmax"] = "interface"
     reads: Literal["text", "pair"] | None = None
     attention_refusal: str = ""
+    relevance_refusal: str = ""
     readout: Readout = UNREAD
     takes_one_row: bool = False
 
@@ -228,7 +230,7 @@ def task_of(network: PreTrainedModel) -> Task:
     raise UnsupportedModel(
         f"{type(network).__name__} has no head whose decision could be explained. Load the checkpoint "
         "with one of AutoModelForSequenceClassification, -TokenClassification, -QuestionAnswering, "
-        "-MaskedLM or -CausalLM."
+        "-MaskedLM or -CausalLM; of a network with a head of its own say what it does: wrap(…, task=…)."
     )
 
 

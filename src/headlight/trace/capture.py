@@ -198,6 +198,11 @@ def watching(model: Model, recorder: Recorder) -> Iterator[None]:
             f"{model.family} {model.attention_refusal}. Use a method without attention: "
             "input_x_gradient, integrated_gradients, occlusion."
         )
+    if recorder.board is not None and model.relevance_refusal:
+        raise UnsupportedModel(
+            f"relevance cannot be sent through {model.family}: {model.relevance_refusal}. Use a method without "
+            "relevance: input_x_gradient, integrated_gradients, attcat."
+        )
     with ExitStack() as undo:
         undo.enter_context(NETWORK_LOCK)
         undo.enter_context(evaluating(model.network))

@@ -11,46 +11,46 @@ from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
 from headlight.models.readout import Readout
 from headlight.trace.capture import Recorder
+from headlight.trace.escape import escaping
 from headlight.trace.mixer import mixers_of, put_together
 from headlight.trace.probing import first_run, inputs_of, probe, probe_rows, size_of_error
 from headlight.trace.readout import EARLIER, Pass, derived, reads_more
+from headlight.trace.slope import check_gradients
 
 
 def proved(model: Model) -> Model:
     """The model, once its architecture row and the capture of its attention hold on a short probe.
 
-    The logits of a watched pass are those of a plain one; every block shows one attention map whose
+    The logits and gradients of a watched pass are those of a plain one, and the gradients are the slope of
+    the logits; every block shows one attention map whose
     rows sum to 1; the logits depend on each of them, on every block and on the embeddings; and the parts
     of every attention block add up to its output. Of an unknown family, attention that is not of this
     form is not used. Where the attention interface shows nothing, softmax is watched instead. Where the
-    head reads, and whether rows of different lengths may share a pass, is derived from several probes.
+    head reads, whether rows of different lengths may share a pass, and whether relevance follows
+    everything that is computed, is derived from probes too.
     """
     rows = probe_rows(model)
     inputs = inputs_of(model, rows[:1])
     expected, stage = first_run(model, inputs)
     model = replace(model, readout=Readout(stage=stage))
-    model, seen, watched = watch_attention(model, inputs)
-    check_logits(model, seen, expected)
+    model, seen, watched = watch_attention(model, inputs, expected)
     model, passes = probe_together(model, rows, expected)
+    check_gradients(model, inputs, seen, watched)
     model = replace(model, readout=derived(model, passes))
     if reads_more(watched.embeddings, Pass(rows[:1], inputs, watched.last, seen)):
         model = replace(model, readout=replace(model.readout, refusal=EARLIER))
     if model.architecture is not None:
         check_row(model, inputs, seen, watched)
+        model = replace(model, relevance_refusal=escaping(model, inputs))
     return model
-
-
-def check_logits(model: Model, seen: Tensor, expected: Tensor) -> None:
-    """Watching must not change what the network computes."""
-    difference = float((seen.detach() - expected).abs().max())
-    if difference > size_of_error(model) * (1 + float(expected.abs().max())):
-        raise failed(model, f"its logits move by {difference:.2g} when its attention is watched")
 
 
 # ------------------------------------------------------------------------------------ attention
 
 
-def watch_attention(model: Model, inputs: Inputs) -> tuple[Model, Tensor, Recorder]:
+def watch_attention(
+    model: Model, inputs: Inputs, expected: Tensor
+) -> tuple[Model, Tensor, Recorder]:
     """The model with the way in which its attention can be seen, or without; logits, what was seen."""
     refusal = ""
     for way in ("interface", "softmax"):
@@ -63,12 +63,19 @@ def watch_attention(model: Model, inputs: Inputs) -> tuple[Model, Tensor, Record
                 break
             refusal = f"fails when its attention is watched ({error.__cause__})"
             continue
-        refusal = unusual(model, watched.attention, inputs)
+        refusal = moved(model, seen, expected) or unusual(model, watched.attention, inputs)
         if watched.attention and not refusal:
             return model, seen, watched
     model = replace(model, attention_refusal=refusal)
     seen, watched = watch(model, inputs, attention=False)
     return model, seen, watched
+
+
+def moved(model: Model, seen: Tensor, expected: Tensor) -> str:
+    """Why logits are not those of the plain network; empty if they are."""
+    difference = float((seen.detach() - expected).abs().max())
+    is_same = difference <= size_of_error(model) * (1 + float(expected.abs().max()))
+    return "" if is_same else f"moves its logits by {difference:.2g} when its attention is watched"
 
 
 def watch(model: Model, inputs: Inputs, *, attention: bool) -> tuple[Tensor, Recorder]:
@@ -96,6 +103,8 @@ def unusual(model: Model, attention: Sequence[Tensor], inputs: Inputs) -> str:
         return "attends to something else than every token from every token"
     if any(float((a.detach().sum(-1) - 1).abs().max()) > size_of_error(model) for a in attention):
         return "has attention whose rows do not sum to 1"
+    if not all(a.requires_grad for a in attention):
+        return "computes some of its attention without gradients"
     layers = getattr(model.network.config.get_text_config(), "num_hidden_layers", None)
     if layers is not None and layers != len(attention):
         return f"shows {len(attention)} attention maps in {layers} layers"
@@ -169,6 +178,7 @@ def check_mixers(model: Model, watched: Recorder, inputs: Inputs, tolerance: flo
 def failed(model: Model, finding: str) -> UnsupportedModel:
     """The error for a network that is not what the table says."""
     return UnsupportedModel(
-        f"{model.family} does not behave as its row in the architecture table says: {finding}. "
-        "Correct the row in models/architectures.py (docs/how-to/add-an-architecture.md)."
+        f"{model.family} does not behave as its row in the architecture table says: {finding}. A network "
+        "with changed parts must be explained without them; if transformers changed the family, correct "
+        "its row in models/architectures.py (docs/how-to/add-an-architecture.md)."
     )

@@ -1,13 +1,14 @@
 """Running a network: inputs to logits, and what is refused before and after."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from inspect import signature
 
 import torch
 from torch import Tensor
 
 from headlight.batch import Inputs, Row
-from headlight.errors import InvalidInput, UnstableModel
+from headlight.errors import HeadlightError, InvalidInput, UnstableModel, UnsupportedModel
 from headlight.models.model import POOLED, Model, Task
 
 
@@ -25,10 +26,28 @@ def logits_of(model: Model, inputs: Inputs, embeddings: Tensor | None = None) ->
         given["token_type_ids"] = inputs.types
     if "use_cache" in signature(model.network.forward).parameters:
         given["use_cache"] = False
-    answer: Mapping[str, Tensor] = model.network(**given, return_dict=True)
-    if model.task is Task.QUESTION:
-        return torch.stack([answer["start_logits"], answer["end_logits"]], dim=-1)
-    return answer["logits"][:, None] if model.task in POOLED else answer["logits"]
+    with foreign_code(model):
+        answer: Mapping[str, Tensor] = model.network(**given, return_dict=True)
+        if model.task is Task.QUESTION:
+            return torch.stack([answer["start_logits"], answer["end_logits"]], dim=-1)
+        return answer["logits"][:, None] if model.task in POOLED else answer["logits"]
+
+
+@contextmanager
+def foreign_code(model: Model) -> Iterator[None]:
+    """Whatever a network raises becomes a refusal with its reason; want of memory stays what it is."""
+    try:
+        yield
+    except (HeadlightError, MemoryError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:  # a stranger's code may raise anything
+        said = " ".join(str(error).split())[:300]
+        if "memory" in said:
+            raise
+        raise UnsupportedModel(
+            f"{model.family} cannot be run as headlight runs networks, with input_ids and attention_mask, "
+            f"for logits and their gradients. It raises {type(error).__name__}: {said or 'no reason'}"
+        ) from error
 
 
 def check_ids(model: Model, rows: Sequence[Row]) -> None:

@@ -1,4 +1,4 @@
-"""Probes: short made-up inputs on which a network is first run, and the guard around a stranger's code."""
+"""Probes: short made-up inputs on which a network is first run, and what its first answer must be like."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from headlight.batch import Batch, Inputs, Row, collate
-from headlight.errors import HeadlightError, UnsupportedModel
+from headlight.errors import UnsupportedModel
 from headlight.models.model import POOLED, Model, is_half_precision
 from headlight.trace.capture import NETWORK_LOCK, Recorder, evaluating, watching
 from headlight.trace.network import check_finite, logits_of
@@ -50,25 +50,9 @@ def inputs_of(model: Model, rows: Sequence[Row]) -> Inputs:
     return collate(rows, model.pad_id or 0, model.network.device)
 
 
-@contextmanager
-def strange_code(model: Model) -> Iterator[None]:
-    """Whatever a network raises becomes a refusal with its reason."""
-    try:
-        yield
-    except HeadlightError:
-        raise
-    except Exception as error:  # a stranger's code may raise anything
-        said = " ".join(str(error).split())[:300] or "without a reason"
-        raise UnsupportedModel(
-            f"{model.family} cannot be run on a probe of token ids: {type(error).__name__}: {said}. "
-            "headlight gives a network input_ids and attention_mask, with gradients, and reads its "
-            "logits. If it runs so by itself, another attention implementation or dtype may help."
-        ) from error
-
-
 def probe(model: Model, inputs: Inputs, recorder: Recorder) -> Tensor:
     """The logits of a probe, watched."""
-    with strange_code(model), watching(model, recorder):
+    with watching(model, recorder):
         return logits_of(model, inputs)
 
 
@@ -83,7 +67,6 @@ def first_run(model: Model, inputs: Inputs) -> tuple[Tensor, str | None]:
         stage = undo.enter_context(finding_stage(model))
         table = model.embedding_stages[-1]
         undo.callback(table.register_forward_hook(lambda *call: seen.append(call[-1])).remove)
-        undo.enter_context(strange_code(model))
         logits = logits_of(model, inputs)
     check_answer(model, inputs, logits)
     check_embeddings(model, inputs, seen)
@@ -113,8 +96,8 @@ def check_embeddings(model: Model, inputs: Inputs, seen: Sequence[object]) -> No
     made = seen[0] if seen else None
     if not isinstance(made, Tensor) or made.dim() != 3 or made.shape[:2] != inputs.ids.shape:
         raise UnsupportedModel(
-            f"{model.family} does not make one embedding vector for each token of its input, so its "
-            "scores would have no tokens to stand at. Networks that do are explained."
+            f"{model.family} does not make its embeddings as [text, token, feature], one vector for each "
+            "token that it is given, so scores would have no tokens to stand at."
         )
 
 

@@ -1,0 +1,75 @@
+"""Whether the gradients of a network are what they should be: the slope of its logits."""
+
+from torch import Tensor
+
+from headlight.batch import Inputs
+from headlight.errors import UnsupportedModel
+from headlight.models.model import Model, is_half_precision
+from headlight.trace.capture import Recorder
+from headlight.trace.probing import probe, size_of_error
+from headlight.trace.readout import gradient_of, mixture
+
+SLOPE_STEPS = (1e-2, 3e-3)
+"""Two step sizes, of the size of the embeddings: where they disagree the slope is not known."""
+SLOPE_ERROR = 0.1
+
+
+def check_gradients(model: Model, inputs: Inputs, seen: Tensor, watched: Recorder) -> None:
+    """Gradients must be those of the plain network, and the slope of its logits."""
+    plain = Recorder(wants_gradient=True)
+    logits = probe(model, inputs, plain)
+    if not logits.requires_grad:
+        raise UnsupportedModel(
+            f"{model.family} computes its logits without gradients: some part of it is quantised, or detaches "
+            "values. Load it in full precision (dtype=torch.float32), without that part."
+        )
+    weights = mixture(logits.shape, logits)
+    own = gradient_of((logits * weights).sum(), plain.embeddings)
+    ours = gradient_of((seen * weights).sum(), watched.embeddings)
+    most = 100 * size_of_error(model)
+    if float((own - ours).norm()) > most * float(own.norm()):
+        raise UnsupportedModel(
+            f"the gradients of {model.family} change when its attention is watched. A hook or a part of "
+            "the network treats them differently; without it the network is explained."
+        )
+    if not is_half_precision(model.network):
+        check_slope(model, inputs, plain.embeddings, own, weights)
+
+
+def check_slope(
+    model: Model, inputs: Inputs, embeddings: Tensor | None, gradient: Tensor, weights: Tensor
+) -> None:
+    """Along the gradient and across it, the logits must rise as it says.
+
+    What is detached, computed outside torch, or changed by hooks in the backward pass is found only so.
+    """
+    assert embeddings is not None
+    start = embeddings.detach()
+    across = mixture(start.shape, start, seed=1).double()
+    expected, found = [], []
+    for direction in (gradient, across):
+        unit = direction / direction.norm().clamp(min=1e-30)
+        expected.append(float((gradient * unit).sum()))
+        found.append([slope(model, inputs, start, unit, step, weights) for step in SLOPE_STEPS])
+    scales = (float(gradient.norm()), float(gradient.norm()) / start.numel() ** 0.5)
+    for wanted, slopes, scale in zip(expected, found, scales, strict=True):
+        is_known = abs(slopes[0] - slopes[1]) <= SLOPE_ERROR / 2 * max(scale, abs(slopes[1]))
+        if is_known and abs(slopes[1] - wanted) > SLOPE_ERROR * max(scale, abs(slopes[1])):
+            raise UnsupportedModel(
+                f"the gradients of {model.family} are not the slope of its logits: {wanted:.3g} where they "
+                f"rise by {slopes[1]:.3g}. Some part of it detaches values, leaves torch, or changes gradients "
+                "by hooks; without that the network is explained."
+            )
+
+
+def slope(
+    model: Model, inputs: Inputs, start: Tensor, unit: Tensor, step: float, weights: Tensor
+) -> float:
+    """The difference quotient of the weighted logits in a direction."""
+    size = step * float(start.double().norm())
+    values = []
+    for sign in (1, -1):
+        moved = (start.double() + sign * size * unit).to(start)
+        logits = probe(model, inputs, Recorder(replacement=moved))
+        values.append(float((logits.double() * weights.double()).sum()))
+    return (values[0] - values[1]) / (2 * size)
