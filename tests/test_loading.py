@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 from peft import LoraConfig, PromptTuningConfig, get_peft_model
-from transformers import pipeline
 from safetensors.torch import load_file, save_file
+from transformers import pipeline
 
 import headlight
 from headlight import InvalidInput, Model, UnknownName, UnsupportedModel

@@ -74,7 +74,9 @@ def test_gradients_that_are_not_the_slope_are_refused(family: str, lie: str) -> 
     layer = net.bert.encoder.layer[1] if family == "bert" else net.model.layers[1]
     name = "output" if family == "bert" else "mlp"
     setattr(layer, name, Changed(getattr(layer, name), LIES[lie]))
-    with pytest.raises(UnsupportedModel, match="are not the slope of its logits|without gradients"):
+    with pytest.raises(
+        UnsupportedModel, match=r"are not the slope of its logits|without gradients"
+    ):
         headlight.wrap(net)
 
 

@@ -1,5 +1,6 @@
 """Whether the gradients of a network are what they should be: the slope of its logits."""
 
+import torch
 from torch import Tensor
 
 from headlight.batch import Inputs
@@ -18,13 +19,18 @@ def check_gradients(model: Model, inputs: Inputs, seen: Tensor, watched: Recorde
     """Gradients must be those of the plain network, and the slope of its logits."""
     plain = Recorder(wants_gradient=True)
     logits = probe(model, inputs, plain)
-    if not logits.requires_grad:
+    weights = mixture(logits.shape, logits)
+    found = None
+    if logits.requires_grad:
+        (found,) = torch.autograd.grad(
+            (logits * weights).sum(), plain.embeddings, allow_unused=True
+        )
+    if found is None:
         raise UnsupportedModel(
             f"{model.family} computes its logits without gradients: some part of it is quantised, or detaches "
             "values. Load it in full precision (dtype=torch.float32), without that part."
         )
-    weights = mixture(logits.shape, logits)
-    own = gradient_of((logits * weights).sum(), plain.embeddings)
+    own = found.double()
     ours = gradient_of((seen * weights).sum(), watched.embeddings)
     most = 100 * size_of_error(model)
     if float((own - ours).norm()) > most * float(own.norm()):
