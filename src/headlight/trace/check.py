@@ -80,11 +80,11 @@ def moved(model: Model, seen: Tensor, expected: Tensor) -> str:
 
 def watch(model: Model, inputs: Inputs, *, attention: bool) -> tuple[Tensor, Recorder]:
     """The logits of a watched probe, and what was seen."""
-    has_row = model.architecture is not None
+    row = model.architecture
     recorder = Recorder(
         wants_attention=attention,
-        wants_blocks=has_row,
-        wants_mixers=attention and has_row and model.architecture.mixer is not None,
+        wants_blocks=row is not None,
+        wants_mixers=attention and row is not None and row.mixer is not None,
         wants_last=True,
         wants_gradient=True,
     )

@@ -73,6 +73,7 @@ def relevance_path(logits: Tensor) -> Iterator[Node]:
 def relevance_sum(logits: Tensor, recorder: Recorder) -> float | None:
     """What arrives at the embeddings of a relevance of 1 at a logit; None where an operation has no rule."""
     assert recorder.board is not None
+    assert recorder.embeddings is not None
     seed = torch.zeros_like(logits)
     seed[0, -1, 0] = 1
     try:

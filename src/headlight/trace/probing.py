@@ -138,4 +138,5 @@ def stage_of_row(model: Model) -> str | None:
     if model.architecture is None:
         return None
     last = (model.final_norms or model.blocks)[-1]
-    return next(name for name, module in model.network.named_modules() if module is last)
+    names: dict[int, str] = {id(module): name for name, module in model.network.named_modules()}
+    return names[id(last)]

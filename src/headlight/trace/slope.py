@@ -21,6 +21,7 @@ def check_gradients(model: Model, inputs: Inputs, seen: Tensor, watched: Recorde
     """Gradients must be those of the plain network, and the slope of its logits."""
     plain = Recorder(wants_gradient=True)
     logits = probe(model, inputs, plain)
+    assert plain.embeddings is not None
     weights = mixture(logits.shape, logits)
     found = None
     if logits.requires_grad:
@@ -80,7 +81,7 @@ def slopes(
     logits = torch.cat(
         [
             probe(model, inputs.repeated(len(part)), Recorder(replacement=part))
-            for part in moved.split(at_once)
+            for part in torch.split(moved, at_once)
         ]
     )
     values = (logits.double() * weights.double()).sum((1, 2)).reshape(len(units), -1, 2)
