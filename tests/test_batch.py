@@ -1,5 +1,6 @@
 """Texts become rows; rows are cut, windowed and padded without losing a position."""
 
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
 from headlight import Batch, InvalidInput
-from headlight.batch import WORD, collate, encode, shortened, windows, without_padding
+from headlight.batch import WORD, WordPlaces, collate, encode, shortened, windows, without_padding
 
 
 def test_rows_know_their_text(tokenizer: PreTrainedTokenizerFast) -> None:
@@ -63,6 +64,27 @@ def test_words_of_many_scripts(text: str, words: list[str]) -> None:
 def test_words_cover_every_character_that_is_not_a_space(text: str) -> None:
     covered = {c for match in WORD.finditer(text) for c in range(*match.span())}
     assert {c for c, letter in enumerate(text) if not letter.isspace()} <= covered
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.text(alphabet="ab1'’ \n漢!\u0301😀", max_size=30), st.integers(0, 30), st.integers(0, 30))
+def test_a_span_belongs_to_the_word_of_its_first_character_that_is_not_a_space(
+    text: str, start: int, end: int
+) -> None:
+    word_of = {c: n for n, m in enumerate(WORD.finditer(text)) for c in range(*m.span())}
+    expected = next((word_of[c] for c in range(start, end) if c in word_of), None)
+    assert WordPlaces(text).first_in(start, end) == expected
+
+
+@pytest.mark.parametrize("unit", ["a", "\u0301", "!?", "1", "ع", "👩\u200d", "'", " "])
+def test_a_long_word_takes_no_memory_a_character(unit: str) -> None:
+    text = unit * 100_000
+    tracemalloc.start()
+    places = WordPlaces(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(places.starts) <= 1
+    assert peak < 100_000
 
 
 @pytest.mark.parametrize(

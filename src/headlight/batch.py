@@ -1,7 +1,10 @@
 """Text as tokens: `Row` is one input, `Batch` is several, `Inputs` is what a network is given."""
 
+from array import array
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, Self
 
 import regex
@@ -249,19 +252,29 @@ def located(row: Row, offsets: Iterable[tuple[int, int]], segments: Iterable[int
     the word that holds its first character that is not a space.
     """
     offsets, segments = tuple((start, end) for start, end in offsets), tuple(segments)
-    word_at: list[dict[int, int]] = []
-    count = 0
-    for text in row.texts:
-        places: dict[int, int] = {}
-        for match in WORD.finditer(text):
-            places.update(dict.fromkeys(range(*match.span()), count))
-            count += 1
-        word_at.append(places)
-    word_ids = []
+    words = [WordPlaces(text) for text in row.texts]
+    first = (0, *accumulate(len(each.starts) for each in words))
+    word_ids: list[int | None] = []
     for (start, end), segment in zip(offsets, segments, strict=True):
-        places = word_at[segment] if segment is not None else {}
-        word_ids.append(next((places[c] for c in range(start, end) if c in places), None))
+        number = None if segment is None else words[segment].first_in(start, end)
+        word_ids.append(None if number is None or segment is None else first[segment] + number)
     return replace(row, offsets=offsets, segments=segments, word_ids=tuple(word_ids))
+
+
+class WordPlaces:
+    """Where the words of a text begin and end: two numbers a word, however long the words are."""
+
+    def __init__(self, text: str) -> None:
+        self.starts, self.ends = array("q"), array("q")
+        for match in WORD.finditer(text):
+            self.starts.append(match.start())
+            self.ends.append(match.end())
+
+    def first_in(self, start: int, end: int) -> int | None:
+        """The number of the word that holds the first character of a span that is not a space."""
+        number = bisect_right(self.ends, start)
+        is_word = number < len(self.starts) and self.starts[number] < end and start < end
+        return number if is_word else None
 
 
 # ------------------------------------------------------------------------------- long inputs

@@ -163,6 +163,7 @@ def test_json_in_another_form_than_squad_is_refused(
         ("(4 (2 -LRB-) (4 (4 great) (2 -RRB-)))", "( great )", 1, [(2, 7)]),
         ("(0 (2 Never) (0 (2 ,) (2 ever)))", "Never , ever", 0, []),
         ("(4 Wow)", "Wow", 1, [(0, 3)]),
+        ("(3 (2 8\u00a01\\/2) (4 great))", "8\u00a01/2 great", 1, [(6, 11)]),
     ],
 )
 def test_words_that_lean_to_the_label_of_their_tree_are_marked(

@@ -15,6 +15,8 @@ import pytest
 from headlight import InvalidInput
 from headlight.data import Example, read_examples
 from headlight.files import read_records, read_texts
+from headlight.files.parsing import unique
+from headlight.files.tables import unique_names
 from tests.data import write
 
 
@@ -204,3 +206,26 @@ def test_reading_needs_no_torch() -> None:
     code = "import headlight.data, headlight.files, sys; print('torch' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "False\n"
+
+
+class CountedName(str):
+    """A name that counts how often it is compared."""
+
+    __slots__ = ()
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        CountedName.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_many_names_are_not_compared_each_with_each() -> None:
+    names = [CountedName(f"column {number}") for number in range(1_000)]
+    twice = CountedName("column 999")
+    with pytest.raises(InvalidInput, match="more than one column 'column 999'"):
+        unique_names([*names, twice], Path("a.csv"))
+    with pytest.raises(ValueError, match="it has 'column 999' twice in one object"):
+        unique([(name, 1) for name in [*names, twice]])
+    assert CountedName.compared < 5_000

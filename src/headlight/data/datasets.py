@@ -119,31 +119,55 @@ class DataSet:
                     yield number, place, example
             return
         source = path or self.hub
-        for number, (place, record) in enumerate(self.rows(path)):
-            if only is None or number in only:
-                yield number, place, converted(self.example, record, place, source)
+        for number, place, record in self.rows(path, only):
+            yield number, place, converted(self.example, record, place, source)
 
-    def rows(self, path: Path | None) -> Iterator[tuple[str, Record]]:
-        """The rows of a file or of the hub."""
+    def rows(
+        self, path: Path | None, only: Container[int] | None
+    ) -> Iterator[tuple[int, str, Record]]:
+        """These rows of a file or of the hub, each with its number and place."""
         if path is None and not self.hub:
             raise InvalidInput(
                 f"'{self.name}' is on no hub that is known. Give a local copy: {self.name}=FILE."
             )
         if path is None:
             records = hub_records(self.hub, self.configuration, self.split, self.revision)
-            return ((f"row {number}", record) for number, record in enumerate(records, 1))
-        if self.is_questions and path.suffix.lower() == ".json":
-            return squad_rows(path)
-        table = open_table(path)
+            rows = ((f"row {number}", record) for number, record in enumerate(records, 1))
+        elif self.is_questions and path.suffix.lower() == ".json":
+            rows = squad_rows(path)
+        else:
+            table = open_table(path)
+            wanted = self.wanted_of(table)
+            if table.parquet is not None:
+                for number, record in table.parquet.rows(wanted, only):
+                    yield number, f"row {number + 1}", record
+                return
+            rows = table.rows(wanted)
+        for number, (place, record) in enumerate(rows):
+            if only is None or number in only:
+                yield number, place, record
+
+    def wanted_of(self, table: Table) -> list[str] | None:
+        """The columns of a table that are read; None for all."""
         wanted = self.wanted
         if self.convert is None:
-            wanted = (
-                *(name for names in self.columns for name in names),
-                *LABELLED,
-                *ANSWERED,
-                "marks",
-            )
-        return table.rows([name for name in wanted if name in table.columns] or None)
+            texts = (name for names in self.columns for name in names)
+            wanted = (*texts, *LABELLED, *ANSWERED, "marks")
+        return [name for name in wanted if name in table.columns] or None
+
+    def usable(self, path: Path | None, skipped: Skipped) -> Sequence[int]:
+        """The numbers of the rows that can be used; of Parquet, only rows in doubt are made to find out."""
+        doubtful, count = None, 0
+        if path is not None and self.file_reader is None and not self.is_questions:
+            table = open_table(path)
+            if table.parquet is not None and (count := table.parquet.count()):
+                doubtful = table.parquet.doubtful(self.wanted_of(table), UNDECIDED)
+        good = array("q", (number for number, _ in self.read(path, skipped, doubtful)))
+        if doubtful is None:
+            return good
+        skipped.read += count - len(doubtful)
+        bad = doubtful.difference(good)
+        return array("q", (number for number in range(count) if number not in bad))
 
 
 def column_of(record: Record, names: tuple[str, ...]) -> str:
@@ -253,6 +277,12 @@ class Source:
         else:
             yield from self.known.read(self.path, skipped, only)
 
+    def usable(self, skipped: Skipped) -> Sequence[int]:
+        """The numbers of the rows that can be used."""
+        if self.is_conllu:
+            return array("q", (number for number, _ in self.read(skipped)))
+        return self.known.usable(self.path, skipped)
+
 
 def describe_source(source: str) -> Source:
     """A source from NAME, NAME=FILE, FILE or FILE:COLUMN,COLUMN."""
@@ -351,7 +381,7 @@ def read_examples(
     if limit is None:
         examples = [example for _, example in described.read(skipped)]
     else:
-        rows = array("q", (number for number, _ in described.read(skipped)))
+        rows = described.usable(skipped)
         only = {rows[n] for n in drawn(len(rows), limit, seed)}
         examples = [example for _, example in described.read(Skipped(source), only)]
     for note in skipped.notes():

@@ -1,6 +1,7 @@
 """JSON as it is met in files: never deeper than Python can go, and no name twice in an object."""
 
 import json
+from collections import Counter
 from typing import Any
 
 from headlight.errors import InvalidInput
@@ -20,8 +21,8 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The object of these pairs; of two values with one name Python would keep the last in silence."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in counts.items() if count > 1)
         raise ValueError(f"it has '{twice}' twice in one object")
     return found
 

@@ -1,23 +1,21 @@
 """`Table`: a csv, tsv, jsonl or Parquet file, its rows read one by one, each with its place in the file."""
 
 import csv
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from headlight.errors import InvalidInput, missing_extra
+from headlight.errors import InvalidInput
 from headlight.files.opening import EXCEL, existing, lines_of
+from headlight.files.parquet import ParquetRows, Record
 from headlight.files.parsing import parse_json
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
-Record = dict[str, Any]
 Fields = tuple[int, list[str]]
 """A line number as an editor counts, and the fields of the row that begins there; none if it is blank."""
 Line = TypeVar("Line", list[str], str)
-BATCH = 8192
-"""Rows of Parquet held in memory."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +24,14 @@ class Table:
 
     columns: their names; those of the first row where each row has its own. rows: called with the columns that
     are wanted, or None for all, it reads the file from its start, giving the place and the values of each row.
-    notes: what the user should know about how the file is read.
+    notes: what the user should know about how the file is read. parquet: the file, if it can give some rows
+    without making the others.
     """
 
     columns: tuple[str, ...]
     rows: Callable[[Sequence[str] | None], Iterator[tuple[str, Record]]]
     notes: tuple[str, ...] = ()
+    parquet: ParquetRows | None = None
 
 
 def open_table(path: Path) -> Table:
@@ -42,7 +42,7 @@ def open_table(path: Path) -> Table:
     if kind not in TABLES:
         raise InvalidInput(f"'{path}' has no columns. Use one of {', '.join(TABLES)}.")
     if kind == ".parquet":
-        return parquet_table(existing(path))
+        return parquet_table(path)
     if kind in (".jsonl", ".ndjson"):
         return json_table(path)
     return tsv_table(path) if kind == ".tsv" else csv_table(path)
@@ -56,7 +56,7 @@ def read_records(source: str) -> list[Record]:
 def unique_names(names: Iterable[str], path: Path) -> tuple[str, ...]:
     """The names of columns, refused if two are alike; a column without a name cannot be asked for."""
     found = tuple(names)
-    twice = sorted({name for name in found if name and found.count(name) > 1})
+    twice = sorted(name for name, count in Counter(found).items() if name and count > 1)
     if twice:
         raise InvalidInput(
             f"'{path}' has more than one column '{twice[0]}'. Give each a name of its own."
@@ -226,28 +226,9 @@ def json_object(line: str, where: str) -> Record:
 
 def parquet_table(path: Path) -> Table:
     """A Parquet file; rows are counted from 1, and only the columns that are wanted are read."""
-    try:
-        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise missing_extra("pyarrow", "data", "reading Parquet") from error
-    kinds = (arrow.ArrowException, OSError, ValueError, OverflowError)
+    file = ParquetRows(existing(path))
 
     def rows(wanted: Sequence[str] | None) -> Iterator[tuple[str, Record]]:
-        done = 0
-        try:
-            with parquet.ParquetFile(path) as file:
-                for batch in file.iter_batches(BATCH, columns=wanted and list(wanted)):
-                    names = batch.schema.names
-                    columns = [column.to_pylist() for column in batch.columns]
-                    for number, values in enumerate(zip(*columns, strict=True), done + 1):
-                        yield f"row {number}", dict(zip(names, values, strict=True))
-                    done += len(batch)
-        except kinds as error:
-            raise InvalidInput(f"'{path}' cannot be read after row {done}: {error}.") from error
+        return ((f"row {number + 1}", record) for number, record in file.rows(wanted))
 
-    try:
-        with parquet.ParquetFile(path) as file:
-            columns = unique_names(file.schema_arrow.names, path)
-    except kinds as error:
-        raise InvalidInput(f"'{path}' is not a Parquet file: {error}.") from error
-    return Table(columns, rows)
+    return Table(unique_names(file.columns(), path), rows, parquet=file)
