@@ -1,6 +1,8 @@
 """Head statistics: against a slow count, on heads whose behaviour is known, and what bad input gets."""
 
+import random
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,13 +11,16 @@ import pytest
 import torch
 
 import headlight
-from headlight import HeadMask, InvalidInput, InvalidOption, Model
+from headlight import HeadlightError, HeadMask, InvalidInput, InvalidOption, Model
 from headlight.heads import HeadStatistics, Parse, learn, learning
 from headlight.heads.corpus import made_up_corpus
 from headlight.heads.masks import chosen_mask, own_mask
-from headlight.heads.statistics import FARTHEST, RELATIONS
+from headlight.heads.memory import remembered
+from headlight.heads.statistics import COUNTED, FARTHEST, KIND, RELATIONS
 from headlight.models.fingerprint import fingerprint
+from headlight.storage import write_tensors
 from headlight.trace.attend import attention_of
+from tests.mutations import mutated_objects
 
 PARSES = list(made_up_corpus(12, seed=3))
 
@@ -112,6 +117,65 @@ def test_statistics_are_saved_and_selected_from_again(sentiment: Model, tmp_path
         HeadStatistics.load(tmp_path / "s.safetensors")
 
 
+def flips(content: bytes, count: int) -> Iterator[bytes]:
+    """The content with one bit flipped, or cut, in so many places."""
+    chance = random.Random(0)
+    for _ in range(count):
+        place = chance.randrange(len(content))
+        flipped = bytes([content[place] ^ 1 << chance.randrange(8)])
+        yield content[:place] + flipped + content[place + 1 :]
+        yield content[:place]
+
+
+def small_statistics() -> HeadStatistics:
+    return HeadStatistics(
+        relations=("nsubj", "obj"),
+        pairs=torch.tensor([2, 1]),
+        to_head=torch.ones(2, 1, 3),
+        from_head=torch.ones(2, 1, 3),
+        distances=torch.ones(2, 2 * FARTHEST + 1),
+        offsets=torch.ones(1, 3, 2 * FARTHEST + 1),
+        tokens=5,
+        facts={"model": "m", "texts": 2, "corpus": "c"},
+    )
+
+
+def test_statistics_that_were_damaged_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.safetensors"
+    small_statistics().save(path)
+    for content in flips(path.read_bytes(), 150):
+        path.write_bytes(content)
+        with suppress(HeadlightError):
+            found = HeadStatistics.load(path)
+            (found + found).mask()
+
+
+def test_statistics_that_say_something_else_are_refused(tmp_path: Path) -> None:
+    path, whole = tmp_path / "s.safetensors", small_statistics()
+    counts = {name: getattr(whole, name) for name in COUNTED}
+    about = {"relations": list(whole.relations), "tokens": 5, "facts": dict(whole.facts)}
+    for changed in mutated_objects(about, 150):
+        write_tensors(path, counts, KIND, changed)
+        with suppress(HeadlightError):
+            found = HeadStatistics.load(path)
+            (found + found).mask()
+    for name, wrong in [
+        ("pairs", torch.ones(3)),
+        ("to_head", torch.ones(2, 3)),
+        ("offsets", torch.ones(())),
+        ("offsets", torch.ones(0, 3, 2 * FARTHEST + 1)),
+        ("distances", -torch.ones(2, 2 * FARTHEST + 1)),
+        ("from_head", torch.full((2, 1, 3), torch.nan)),
+        ("from_head", torch.ones(2, 1, 3, dtype=torch.complex64)),
+    ]:
+        write_tensors(path, {**counts, name: wrong}, KIND, about)
+        with pytest.raises(InvalidInput, match=r"no head statistics .* Learn it again\."):
+            HeadStatistics.load(path)
+    write_tensors(path, {"pairs": whole.pairs}, KIND, about)
+    with pytest.raises(InvalidInput, match=r"it holds \['pairs'\], not"):
+        HeadStatistics.load(path)
+
+
 def test_pairs_are_counted_text_by_text(sentiment: Model) -> None:
     """Relations are those of both texts; the model reads the pair, so what attends to what may differ."""
     pairs = list(zip(PARSES[:6], PARSES[6:], strict=True))
@@ -180,6 +244,22 @@ def test_parses_are_remembered_whole_or_not_at_all(
     assert torch.equal(first.to_head, again.to_head)
     learn(sentiment, texts, parser=Slow(version="2"))
     assert len(list((tmp_path / "parses").glob("*.jsonl"))) == 2
+
+
+def test_parses_that_were_damaged_are_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path))
+    texts, parser = [parse.text for parse in PARSES[:3]], Slow()
+    right = list(remembered(parser, texts))
+    (path,) = (tmp_path / "parses").iterdir()
+    whole = path.read_bytes()
+    contents = [*flips(whole, 30), b"", b"null\n", whole + whole, whole.split(b"\n")[0]]
+    for content in contents:
+        path.write_bytes(content)
+        assert list(remembered(parser, texts)) == right
+        assert path.read_bytes() == whole
+    assert parser.asked == 3 * (1 + len(contents))
 
 
 def test_a_mask_of_another_model_is_refused(sentiment: Model, tmp_path: Path) -> None:

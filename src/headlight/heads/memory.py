@@ -16,24 +16,42 @@ from headlight.models.converted import cache_folder
 def remembered(parser: Parser, texts: Sequence[str]) -> Iterator[Parse]:
     """The parses of these texts by this parser, from the cache if it was asked for them before.
 
-    They are kept once all were made; a run that is stopped keeps nothing.
+    They are kept once all were made, with a checksum; a run that is stopped keeps nothing, and what was damaged
+    since is made again.
     """
     path = place(parser, texts)
-    if path.exists():
-        with path.open(encoding="utf-8") as file:
-            yield from (restored(json.loads(line)) for line in file)
+    if is_whole(path):
+        with path.open("rb") as file:
+            yield from (restored(json.loads(line)) for line in file if line.startswith(b"{"))
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as file:
+    checksum = hashlib.sha256()
+    with NamedTemporaryFile("wb", dir=path.parent, delete=False) as file:
         unfinished = Path(file.name)
         try:
             for parse in parser.parse(texts):
-                file.write(json.dumps(asdict(parse)) + "\n")
+                line = json.dumps(asdict(parse)).encode() + b"\n"
+                checksum.update(line)
+                file.write(line)
                 yield parse
+            file.write(checksum.hexdigest().encode())
         except BaseException:
             unfinished.unlink()
             raise
     unfinished.replace(path)
+
+
+def is_whole(path: Path) -> bool:
+    """Whether parses are kept there, as they were written: the last line is the checksum of the others."""
+    checksum, last = hashlib.sha256(), b""
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                checksum.update(last)
+                last = line
+    except OSError:
+        return False
+    return last == checksum.hexdigest().encode()
 
 
 def place(parser: Parser, texts: Sequence[str]) -> Path:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from headlight.errors import InvalidInput, InvalidOption, unknown_name
+from headlight.fields import Check, check_fields, is_count, is_named, is_text, list_of
 from headlight.headmask import HeadMask
 from headlight.shapes import Heads
 from headlight.storage import read_tensors, write_tensors
@@ -163,5 +164,49 @@ class HeadStatistics:
     def load(cls, path: str | Path) -> Self:
         """Read counts that were saved."""
         counts, about = read_tensors(path, KIND)
+        try:
+            check_fields(about, ABOUT, KIND)
+            check_counts(counts, len(about["relations"]))
+        except InvalidInput as error:
+            raise InvalidInput(f"no {KIND} can be read from '{path}': {error}") from error
         relations = tuple(about["relations"])
         return cls(relations=relations, tokens=about["tokens"], facts=about["facts"], **counts)
+
+
+def are_facts(value: Any) -> bool:
+    """Whether a value is an object of facts, the number of texts among them a number."""
+    return is_named(value) and is_count(value.get("texts", 0))
+
+
+def are_names(value: Any) -> bool:
+    """Whether a value is a list of names, each once."""
+    return bool(list_of(is_text)(value)) and len(set(value)) == len(value)
+
+
+ABOUT: dict[str, tuple[Check, str]] = {
+    "relations": (are_names, "names of relations, each once"),
+    "tokens": (is_count, "the number of tokens"),
+    "facts": (are_facts, "facts about the corpus and the model, by name"),
+}
+
+
+def check_counts(counts: Mapping[str, Tensor], relation_count: int) -> None:
+    """Refuse counts that are not all there, do not fit together, or are no counts."""
+    if sorted(counts) != sorted(COUNTED):
+        raise InvalidInput(f"it holds {sorted(counts)}, not {sorted(COUNTED)}. Learn it again.")
+    heads, width = tuple(counts["offsets"].shape[:2]), 2 * FARTHEST + 1
+    shapes = {
+        "pairs": (relation_count,),
+        "to_head": (relation_count, *heads),
+        "from_head": (relation_count, *heads),
+        "distances": (relation_count, width),
+        "offsets": (*heads, width),
+    }
+    for name, shape in shapes.items():
+        found = counts[name]
+        if tuple(found.shape) != shape or len(heads) != 2 or 0 in heads:
+            raise InvalidInput(
+                f"'{name}' has the shape {tuple(found.shape)}, not {shape}. Learn it again."
+            )
+        if found.is_complex() or not (found.isfinite().all() and (found >= 0).all()):
+            raise InvalidInput(f"'{name}' holds values that count nothing. Learn it again.")
