@@ -21,6 +21,8 @@ from headlight import METHODS, METRICS
 from headlight.metrics.case import NEEDS
 from headlight.metrics.probe import CHANGES
 from headlight.models.catalogue import CATALOGUE, Embedded
+from headlight.options import Option
+from headlight.planning import CHOSEN
 from headlight.renderers.terminal import comparison
 
 HOME = Path(__file__).parent
@@ -56,13 +58,17 @@ def methods_page() -> str:
         if entry.aliases:
             parts.append(f"- also called: {', '.join(entry.aliases)}")
         if entry.options:
-            shown = ", ".join(
-                f"`{option}={default!r}`" for option, default in entry.options.items()
-            )
-            parts.append(f"- options: {shown}")
+            parts.append(f"- options: {', '.join(map(shown_option, entry.options.values()))}")
         if entry.difference:
             parts.append(f"- released: {' '.join(entry.difference.split())}")
     return "\n".join(parts) + "\n"
+
+
+def shown_option(option: Option) -> str:
+    """An option with the default that a user gets."""
+    if option.has_default:
+        return f"`{option.name}={option.default!r}`"
+    return f"`{option.name}` (default: {CHOSEN[option.name].usually})"
 
 
 def metrics_page() -> str:
@@ -92,7 +98,7 @@ def metrics_page() -> str:
         parts.append(f"- better: {entry.better}")
         needs = ", ".join(NEEDS[need] for need in sorted(entry.needs))
         parts += [f"- needs: {needs}"] if needs else []
-        shown = ", ".join(f"`{option}={value!r}`" for option, value in entry.options.items())
+        shown = ", ".join(map(shown_option, entry.options.values()))
         parts += [f"- options: {shown}"] if shown else []
     return "\n".join(parts) + "\n"
 
@@ -207,7 +213,7 @@ def interval(right: int, count: int) -> tuple[float, float]:
 def picture() -> str:
     """An explanation by the embedded model, as it looks in a terminal."""
     model = headlight.load("sentiment")
-    found = headlight.explain(model, SENTENCE, ["attcat", "gae", "rollout"])
+    found = headlight.explain(model, SENTENCE, ["attn_lrp", "gae", "rollout"])
     console = Console(
         file=StringIO(), record=True, width=96, force_terminal=True, color_system="truecolor"
     )

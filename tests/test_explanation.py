@@ -42,7 +42,7 @@ PAIR = ("who wrote it ?", "it was written by mary shelley in london .")
 def test_one_text_gives_one_attribution(classifier: Model) -> None:
     answer = headlight.explain(classifier, TEXT)
     assert isinstance(answer, Attribution)
-    assert answer.method == "attcat"
+    assert answer.method == "attn_lrp"
     assert answer.model == "tiny classifier"
     assert answer.tokens[1:-1] == tuple(TEXT.split())
     assert answer.target.label == answer.target.predicted
@@ -367,7 +367,7 @@ def test_windows_are_for_pooled_heads_and_questions(writer: Model) -> None:
         ({"target": 1.5}, InvalidOption, "target=1.5 is not understood"),
         ({"target": [1, 2]}, InvalidOption, "2 targets were given for 1 inputs"),
         ({"target": Target(position=1)}, InvalidOption, "means nothing for sequence"),
-        ({"seed": 1}, InvalidOption, "'attcat' has no option 'seed'"),
+        ({"seed": 1}, InvalidOption, "'attn_lrp' has no option 'seed'"),
         ({"variant": "fast"}, InvalidOption, "variant 'fast' does not exist"),
         ({"batch_size": 0}, InvalidOption, "batch_size=0"),
         ({"stride": -1}, InvalidOption, "stride=-1"),

@@ -39,7 +39,7 @@ def test_a_name_or_alias_is_registered_once() -> None:
 
 def test_variants_and_options_are_known() -> None:
     entry = METHODS["random"]
-    assert dict(entry.options) == {"seed": 0}
+    assert {name: option.default for name, option in entry.options.items()} == {"seed": 0}
     assert entry.variant("released") is entry.function
     assert METHODS["rollout"].variant("released") is not METHODS["rollout"].function
     with pytest.raises(InvalidOption, match="variant 'fast'"):

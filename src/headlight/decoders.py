@@ -6,7 +6,6 @@ from typing import Any
 
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.loading import load
-from headlight.methods.decoded import middle
 from headlight.models.bases import MINILM
 from headlight.models.catalogue import CATALOGUE
 from headlight.models.model import Model
@@ -64,11 +63,6 @@ def chosen_layer(model: Model, given: Any) -> int:
     """The layer to decode: the given one, the best of an embedded model, or the middle one."""
     if given is None:
         best = CATALOGUE[model.name].best_layer if model.name in CATALOGUE else None
-        return (
-            middle(model.network.config.get_text_config().num_hidden_layers + 1)
-            if best is None
-            else best
-        )
-    if not isinstance(given, int) or isinstance(given, bool):
-        raise InvalidOption(f"layer={given!r} is not the number of a layer.")
-    return given
+        count: int = model.network.config.get_text_config().num_hidden_layers
+        return (count + 1) // 2 if best is None else best
+    return int(given)

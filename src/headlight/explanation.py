@@ -1,8 +1,8 @@
 """`explain`: encode → trace → methods → Attribution, batched, in the caller's order."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial, wraps
+from functools import wraps
 from typing import Any, overload
 
 import torch
@@ -10,40 +10,26 @@ import torch
 from headlight.attribution import Attribution, Generation
 from headlight.batch import Text
 from headlight.continuation import added_ids, continuations_of, continued, until
-from headlight.decoders import chosen_decoder, chosen_layer
 from headlight.errors import InvalidInput, InvalidOption
-from headlight.heads.masks import chosen_mask
 from headlight.inputs import Given, fitted, read, targets_of, whole_number
 from headlight.methods import METHODS
 from headlight.methods.attention import products
 from headlight.models.model import Model, Task
-from headlight.passes import Plan, buckets, run
-from headlight.registry import Entry, parse_specification
+from headlight.passes import buckets, run
+from headlight.planning import ANYWHERE, planned
+from headlight.registry import Entry
 from headlight.shapes import Scores
 from headlight.target import Target, TargetLike
 from headlight.tokenmixing import TokenMixing
-from headlight.trace.baselines import chosen_baseline
 from headlight.trace.trace import Trace, trace
 from headlight.windows import run_windows
-
-DEFAULT_METHOD = "attcat"
-ANYWHERE = {Task.TOKEN: Target(position=0), Task.MASKED: Target(position=0)}
-"""Targets of passes whose target does not matter, for tasks that must be told where to look."""
-
-CHOSEN: dict[str, tuple[Callable[[Model, Any], Any], Any]] = {
-    "mask": (chosen_mask, "both"),
-    "baseline": (chosen_baseline, None),
-    "decoder": (chosen_decoder, None),
-    "layer": (chosen_layer, None),
-}
-"""Options that depend on the model: what finds them, and what is meant where nothing is said."""
 
 
 @overload
 def explain(
     model: Model,
     inputs: str | tuple[str, str],
-    method: str = ...,
+    method: str | None = ...,
     target: TargetLike = ...,
     **options: Any,
 ) -> Attribution: ...
@@ -51,7 +37,7 @@ def explain(
 def explain(
     model: Model,
     inputs: list[Text],
-    method: str = ...,
+    method: str | None = ...,
     target: TargetLike | list[TargetLike] = ...,
     **options: Any,
 ) -> list[Attribution]: ...
@@ -67,7 +53,7 @@ def explain(
 def explain(
     model: Model,
     inputs: Given,
-    method: str | list[str] = ...,
+    method: str | list[str] | None = ...,
     target: TargetLike | list[TargetLike] = ...,
     **options: Any,
 ) -> Any: ...
@@ -76,7 +62,7 @@ def explain(
 def explain(
     model: Model,
     inputs: Given,
-    method: str | list[str] = DEFAULT_METHOD,
+    method: str | list[str] | None = None,
     target: TargetLike | list[TargetLike] = None,
     *,
     variant: str = "paper",
@@ -91,7 +77,8 @@ def explain(
         tokenizer returns, or a `Batch`. One input, or one row of ids, gives one Attribution, several give
         a list in the same order.
     method: a name of METHODS, or several; several give a dict by method name. NAME:OPTION=VALUE settles
-        options of one of them, such as mask_lrp:corruption=0.5.
+        options of one of them, such as mask_lrp:corruption=0.5. None: attn_lrp where relevance passes
+        through the network, else integrated_gradients; a note says which and why.
     target: what is explained (see `Target`); a list gives each input its own.
     variant: 'paper', or 'released' for what the authors' published code computes.
     stride: explain texts longer than the model's limit in windows that share this many tokens;
@@ -107,7 +94,7 @@ def explain(
         shared = whole_number(stride, "stride", 0)
         found = run_windows(model, asked.rows, targets, plan, shared)
     shaped = {e.name: asked.shaped([row[e.name] for row in found]) for e in plan.entries}
-    return next(iter(shaped.values())) if isinstance(method, str) else shaped
+    return shaped if is_several(method) else next(iter(shaped.values()))
 
 
 def explain_layers(
@@ -126,19 +113,13 @@ def explain_layers(
         layer's part of it), or one of token-to-token matrices (their product up to each layer, read).
     layers: all of them if not given; 1 is the output of the first block.
     """
-    plan = planned(model, method, "paper", options, batch_size, False)
+    plan = planned(model, one_name(method, "explain_layers"), "paper", options, batch_size, False)
+    layers = chosen_layers(model, METHODS.specified(method), layers, options)
     (entry,) = plan.entries
-    layers = chosen_layers(model, entry, layers)
-    others = {name: value for name, value in plan.options.items() if name != "layer"}
-    entries = tuple(
-        replace(entry, name=f"{entry.name}@{layer}", function=at_layer(entry, layer))
-        for layer in layers
-    )
+    entries = tuple(at_layer(entry, layer) for layer in layers)
     asked = read(model, inputs)
     rows = [fitted(model, row) for row in asked.rows]
-    found = run(
-        model, rows, targets_of(target, len(rows)), replace(plan, entries=entries, options=others)
-    )
+    found = run(model, rows, targets_of(target, len(rows)), replace(plan, entries=entries))
     answers = [
         [
             replace(a, method=entry.name, options={**a.options, "layer": layer})
@@ -154,8 +135,15 @@ def has_layers(entry: Entry) -> bool:
     return "layer" in entry.options or entry.layered is not None or entry.mixing is not None
 
 
-def chosen_layers(model: Model, entry: Entry, layers: Sequence[int] | None) -> Sequence[int]:
+def chosen_layers(
+    model: Model, entry: Entry, layers: Sequence[int] | None, options: Mapping[str, Any]
+) -> Sequence[int]:
     """The layers asked for, or all that a method has; refused where it has none of these."""
+    if "layer" in {**entry.settled, **options}:
+        raise InvalidOption(
+            "explain_layers explains several layers, so the option 'layer' has no place in it. "
+            "Give layers=[…], or use explain."
+        )
     if not has_layers(entry):
         known = ", ".join(name for name in METHODS if has_layers(METHODS[name]))
         raise InvalidOption(f"method '{entry.name}' has no layers to choose from. Use {known}.")
@@ -169,10 +157,11 @@ def chosen_layers(model: Model, entry: Entry, layers: Sequence[int] | None) -> S
     return known_layers if layers is None else layers
 
 
-def at_layer(entry: Entry, layer: int) -> Callable[..., Any]:
+def at_layer(entry: Entry, layer: int) -> Entry:
     """A method at one layer; what it makes for all layers is made once."""
-    if "layer" in entry.options:
-        return partial(entry.function, layer=layer)
+    name = f"{entry.name}@{layer}"
+    if "layer" in {**entry.options, **entry.settled}:
+        return entry.with_options({"layer": layer}, name)
 
     def every(captured: Trace, options: Mapping[str, Any]) -> list[Scores]:
         if entry.layered is not None:
@@ -187,7 +176,19 @@ def at_layer(entry: Entry, layer: int) -> Callable[..., Any]:
         )
         return found[layer - 1]
 
-    return of_layer
+    return replace(entry, name=name, function=of_layer)
+
+
+def is_several(method: str | list[str] | None) -> bool:
+    """Whether answers are a dict by method; one method, or none, gives the answer itself."""
+    return method is not None and not isinstance(method, str)
+
+
+def one_name(method: Any, verb: str) -> str:
+    """The one method that a verb takes."""
+    if not isinstance(method, str):
+        raise InvalidOption(f"{verb} takes one method by name, not {method!r}.")
+    return method
 
 
 def mix(
@@ -202,7 +203,7 @@ def mix(
 
     method: one that is made of such matrices: `rollout`, `alti`, `alti_ln2`, `norms`, `globenc`.
     """
-    plan = planned(model, method, "paper", options, batch_size, False)
+    plan = planned(model, one_name(method, "mix"), "paper", options, batch_size, False)
     (entry,) = plan.entries
     if entry.mixing is None:
         known = ", ".join(name for name in METHODS if METHODS[name].mixing)
@@ -217,7 +218,7 @@ def mix(
             [ANYWHERE.get(model.task, Target())] * len(bucket),
             entry.needs,
         )
-        layers = torch.stack(entry.mixing(captured, **plan.options_of(entry)), 1).cpu().numpy()
+        layers = torch.stack(entry.mixing(captured, **entry.settled), 1).cpu().numpy()
         for number, matrices in zip(bucket, layers, strict=True):
             size = len(rows[number])
             found[number] = TokenMixing(
@@ -225,25 +226,25 @@ def mix(
                 matrices[:, :size, :size],
                 entry.name,
                 model.name,
-                plan.options_of(entry),
+                entry.settled,
             )
     return asked.shaped([found[n] for n in range(len(rows))])
 
 
 @overload
 def explain_generation(
-    model: Model, prompt: str, method: str = ..., **options: Any
+    model: Model, prompt: str, method: str | None = ..., **options: Any
 ) -> Generation: ...
 @overload
 def explain_generation(
-    model: Model, prompt: Given, method: str | list[str] = ..., **options: Any
+    model: Model, prompt: Given, method: str | list[str] | None = ..., **options: Any
 ) -> Any: ...
 
 
 def explain_generation(
     model: Model,
     prompt: Given,
-    method: str | list[str] = DEFAULT_METHOD,
+    method: str | list[str] | None = None,
     *,
     continuation: str | list[str] | None = None,
     max_new_tokens: int = 20,
@@ -290,61 +291,4 @@ def explain_generation(
                 for row, whole, made in zip(asked.rows, wholes, steps, strict=True)
             ]
         )
-    return next(iter(shaped.values())) if isinstance(method, str) else shaped
-
-
-# ---------------------------------------------------------------------------------- planning
-
-
-def planned(
-    model: Model,
-    method: str | list[str],
-    variant: str,
-    options: Mapping[str, Any],
-    batch_size: int,
-    progress: bool,
-) -> Plan:
-    """A plan, once every name and option in it is known to exist."""
-    if not isinstance(model, Model):
-        raise InvalidInput(
-            f"a headlight model comes first, not a {type(model).__name__}. "
-            "Make one with headlight.wrap(network, tokenizer) or headlight.load(name)."
-        )
-    names = [method] if isinstance(method, str) else list(method)
-    if not names:
-        raise InvalidOption("method=[] asks for nothing. Give a name or a list of names.")
-    if batch_size < 1:
-        raise InvalidOption(f"batch_size={batch_size} is not possible. Use 1 or more.")
-    found = [specified(model, name) for name in names]
-    entries = tuple({entry.name: entry for entry in found}.values())
-    for entry in entries:
-        entry.variant(variant)
-    for name in options:
-        if not any(name in entry.options for entry in entries):
-            raise unknown_option(name, entries)
-    for name, (choose, default) in CHOSEN.items():
-        if any(name in entry.options for entry in entries):
-            options = {**options, name: choose(model, options.get(name, default))}
-    return Plan(entries, variant, options, batch_size, progress)
-
-
-def specified(model: Model, name: str) -> Entry:
-    """The method of NAME, or of NAME:OPTION=VALUE with those options settled."""
-    name, options = parse_specification(name)
-    entry = METHODS[name]
-    if not options:
-        return entry
-    for option in options:
-        if option not in entry.options:
-            raise unknown_option(option, [entry])
-        if option in CHOSEN:
-            options[option] = CHOSEN[option][0](model, options[option])
-    shown = ",".join(f"{option}={value}" for option, value in options.items())
-    return entry.with_options(f"{entry.name}:{shown}", options)
-
-
-def unknown_option(option: str, entries: Sequence[Entry]) -> InvalidOption:
-    """The error for an option that none of these methods has."""
-    has = ", ".join(sorted({o for entry in entries for o in entry.options})) or "none"
-    asked = ", ".join(f"'{entry.name}'" for entry in entries)
-    return InvalidOption(f"method {asked} has no option '{option}'. Options there are: {has}.")
+    return shaped if is_several(method) else next(iter(shaped.values()))

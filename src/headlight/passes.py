@@ -1,7 +1,7 @@
 """From rows and a plan to attributions: rows of like length share a pass, and all methods a trace."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from types import MappingProxyType
@@ -27,13 +27,16 @@ RELEVANCE_VALUES = 2**25
 
 @dataclass(frozen=True)
 class Plan:
-    """What to compute for every row."""
+    """What to compute for every row, by methods with all their options settled.
+
+    `note` is said with every answer.
+    """
 
     entries: tuple[Entry, ...]
     variant: str = "paper"
-    options: Mapping[str, Any] = field(default_factory=dict)
     batch_size: int = 32
     progress: bool = False
+    note: str = ""
 
     @property
     def needs(self) -> set[str]:
@@ -44,10 +47,6 @@ class Plan:
     def attention_values(self) -> int:
         """Most attention weights that one pass may hold."""
         return RELEVANCE_VALUES if self.needs & {"relevance", "replay"} else ATTENTION_VALUES
-
-    def options_of(self, entry: Entry) -> dict[str, Any]:
-        """The options that a method has."""
-        return {name: value for name, value in self.options.items() if name in entry.options}
 
 
 def described(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,8 +110,7 @@ def run_pass(
     explained = explained_targets(captured, targets)
     answers: list[dict[str, Attribution]] = [{} for _ in rows]
     for entry in plan.entries:
-        options = plan.options_of(entry)
-        answer = entry.variant(plan.variant)(captured, **options)
+        answer = entry.variant(plan.variant)(captured, **entry.settled)
         notes = answer.notes if isinstance(answer, Noted) else ("",) * len(rows)
         scores = (answer.scores if isinstance(answer, Noted) else answer).cpu().numpy()
         if not np.isfinite(scores).all():
@@ -154,7 +152,7 @@ def attribution_of(
     model: Model, row: Row, scores: np.ndarray, target: Explained, entry: Entry, plan: Plan
 ) -> Attribution:
     """The frozen answer for one row and method."""
-    notes = row.notes
+    notes = (*row.notes, plan.note) if plan.note else row.notes
     if is_half_precision(model.network):
         kind = str(model.network.dtype).removeprefix("torch.")
         notes = (
@@ -173,7 +171,7 @@ def attribution_of(
         offsets=row.offsets,
         segments=row.segments,
         word_ids=row.word_ids,
-        options={"variant": plan.variant, **described(plan.options_of(entry))},
+        options={"variant": plan.variant, **described(entry.settled)},
         versions=installed_versions(),
         notes=notes,
     )

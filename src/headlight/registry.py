@@ -1,15 +1,14 @@
 """One registry class for everything that is looked up by name."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import wraps
+from difflib import get_close_matches
 from importlib.metadata import entry_points
-from inspect import Parameter, signature
-from types import MappingProxyType
 from typing import Any, Literal
 
 from headlight.errors import InvalidOption, unknown_name
+from headlight.options import Option, options_of
 
 Function = Callable[..., Any]
 
@@ -21,7 +20,9 @@ class Entry:
     `released` computes what the authors' published code computes, where that is not what the paper
     writes; its docstring says what differs. `mixing` gives a method's token-to-token matrix of every
     layer, where the method is made of them; `layered` its scores of every layer, where it is their sum.
-    `better` says which values of a metric speak for a method.
+    `better` says which values of a metric speak for a method, `group` under which heading a report shows it.
+    `preset` names the rules by which a method sends relevance, where it has no option for them. `settled`
+    are options that are part of the name, as in NAME:OPTION=VALUE.
     """
 
     name: str
@@ -34,6 +35,9 @@ class Entry:
     mixing: Function | None = None
     layered: Function | None = None
     better: Literal["higher", "lower", ""] = ""
+    group: str = ""
+    preset: str = ""
+    settled: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def summary(self) -> str:
@@ -46,28 +50,26 @@ class Entry:
         return (self.released.__doc__ or "").strip() if self.released else ""
 
     @property
-    def options(self) -> Mapping[str, object]:
-        """The keyword options of the function with their defaults."""
-        parameters = signature(self.function).parameters.values()
-        found = {p.name: p.default for p in parameters if p.kind is Parameter.KEYWORD_ONLY}
-        return MappingProxyType(found)
+    def options(self) -> dict[str, Option]:
+        """The options that a call may still give, by name."""
+        return {n: o for n, o in options_of(self.function).items() if n not in self.settled}
 
-    def with_options(self, name: str, options: Mapping[str, Any]) -> "Entry":
+    def checked(self, option: str, value: object) -> Any:
+        """The value of an option as the function takes it; a name or value that does not fit is refused."""
+        if option not in self.options:
+            raise unknown_option(option, [self])
+        return self.options[option].checked(value, self.name)
+
+    def preset_in(self, variant: str, given: Mapping[str, Any]) -> str:
+        """The rules by which a call with these options sends relevance; '' where it sends none."""
+        option = options_of(self.variant(variant)).get("preset")
+        if option is None:
+            return self.preset
+        return str({"preset": option.default, **given, **self.settled}["preset"])
+
+    def with_options(self, options: Mapping[str, Any], name: str) -> "Entry":
         """The entry under another name, with options that no caller can change."""
-
-        def settled(function: Function) -> Function:
-            @wraps(function)
-            def call(*args: Any, **others: Any) -> Any:
-                return function(*args, **{**others, **options})
-
-            return call
-
-        return replace(
-            self,
-            name=name,
-            function=settled(self.function),
-            released=settled(self.released) if self.released else None,
-        )
+        return replace(self, name=name, settled={**self.settled, **options})
 
     def variant(self, name: str) -> Function:
         """The function for `variant=name`: what the paper writes, or what the authors released."""
@@ -81,21 +83,74 @@ class Entry:
         )
 
 
+def unknown_option(option: str, entries: Sequence[Entry]) -> InvalidOption:
+    """The error for an option that none of these entries has."""
+    known = sorted({name for entry in entries for name in entry.options})
+    near = get_close_matches(option, known, n=1, cutoff=0.6)
+    proposal = f" Did you mean '{near[0]}'?" if near else ""
+    asked = ", ".join(f"'{entry.name}'" for entry in entries)
+    has = "has" if len(entries) == 1 else "have"
+    return InvalidOption(
+        f"{asked} {has} no option '{option}'.{proposal} Options there are: {', '.join(known) or 'none'}."
+    )
+
+
+def check_given(entries: Sequence[Entry], given: Mapping[str, Any]) -> None:
+    """Refuse options that no method takes, or that NAME:OPTION=VALUE has settled, and values that do not fit."""
+    for name, value in given.items():
+        takers = [entry for entry in entries if name in entry.options]
+        for entry in takers:
+            if value is not None or entry.options[name].has_default:
+                entry.checked(name, value)
+        if takers:
+            continue
+        for entry in entries:
+            if name in entry.settled:
+                raise InvalidOption(
+                    f"'{entry.name}' settles {name}, but {name}={value!r} was given too. Give it once."
+                )
+        raise unknown_option(name, entries)
+
+
+# ---------------------------------------------------------------------- NAME:OPTION=VALUE
+
+
+def parse_option(text: str) -> tuple[str, Any] | None:
+    """The name and value of OPTION=VALUE, or None if it is not that; a value is JSON, else text."""
+    option, sign, value = text.partition("=")
+    if not sign or not option.strip():
+        return None
+    try:
+        return option.strip(), json.loads(value)
+    except ValueError:
+        return option.strip(), value.strip()
+
+
 def parse_specification(specification: str) -> tuple[str, dict[str, Any]]:
-    """The name and options of NAME or NAME:OPTION=VALUE,OPTION=VALUE; values are JSON, else text."""
+    """The name and options of NAME or NAME:OPTION=VALUE,OPTION=VALUE."""
     name, sign, rest = specification.partition(":")
     options: dict[str, Any] = {}
     for part in rest.split(",") if sign else ():
-        option, equals, value = part.partition("=")
-        if not equals or not option.strip():
+        parsed = parse_option(part)
+        if parsed is None:
             raise InvalidOption(
                 f"'{specification}' is not understood. Write NAME:OPTION=VALUE, several with commas."
             )
-        try:
-            options[option.strip()] = json.loads(value)
-        except ValueError:
-            options[option.strip()] = value
-    return name, options
+        if parsed[0] in options:
+            raise InvalidOption(f"'{specification}' gives {parsed[0]} twice. Give it once.")
+        options.update([parsed])
+    return name.strip(), options
+
+
+def written(name: str, options: Mapping[str, Any]) -> str:
+    """NAME:OPTION=VALUE,OPTION=VALUE, as `parse_specification` reads it."""
+
+    def plain(value: Any) -> str:
+        is_json = value is None or isinstance(value, bool | int | float)
+        return json.dumps(value) if is_json else str(value)
+
+    shown = ",".join(f"{option}={plain(value)}" for option, value in options.items())
+    return f"{name}:{shown}" if options else name
 
 
 def normalised(name: str) -> str:
@@ -152,6 +207,13 @@ class Registry:
         if spelling is None:
             raise unknown_name(self.kind, name, self.entries)
         return self.entries[spelling]
+
+    def specified(self, specification: str) -> Entry:
+        """The entry of NAME, or of NAME:OPTION=VALUE with those options settled, once they are checked."""
+        name, given = parse_specification(specification)
+        entry = self[name]
+        options = {option: entry.checked(option, value) for option, value in given.items()}
+        return entry.with_options(options, written(entry.name, options))
 
     def __contains__(self, name: object) -> bool:
         self.read_plugins()

@@ -84,7 +84,7 @@ def chosen_for_question(
     model: Model, row: Row, places: list[list[int]], target: Target, plan: Plan
 ) -> Choice:
     """The window with the best answer; or, for an answer that is given, the one that has most around it."""
-    glance = replace(plan, entries=(METHODS["random"],), options={}, progress=False)
+    glance = replace(plan, entries=(METHODS["random"],), progress=False)
     pieces = [row.take(place) for place in places]
     looks = [look["random"].target for look in run(model, pieces, [Target()] * len(pieces), glance)]
     best = int(np.argmax([look.logit for look in looks]))

@@ -138,11 +138,11 @@ def test_bad_input_is_refused() -> None:
         headlight.explain(bert, batch, "decoded_grad_cam", decoder=3)
     with pytest.raises(InvalidOption, match="layer=4 does not exist"):
         headlight.explain(bert, batch, "decoded_grad_cam", decoder=decoder, layer=4)
-    with pytest.raises(InvalidOption, match="layer='x' is not the number"):
+    with pytest.raises(InvalidOption, match="layer='x' is not possible"):
         headlight.explain(bert, batch, "decoded_grad_cam", decoder=decoder, layer="x")
-    with pytest.raises(InvalidOption, match="top=0 keeps nothing"):
+    with pytest.raises(InvalidOption, match="top=0 is not possible"):
         headlight.explain(bert, batch, "decoded_grad_cam", decoder=decoder, top=0)
-    with pytest.raises(InvalidOption, match="form 'x' does not exist"):
+    with pytest.raises(InvalidOption, match="form='x' is not possible"):
         headlight.explain(bert, batch, "decoded_grad_cam", decoder=decoder, form="x")
     for change, message in (
         ({"hidden_size": 16}, "of 16 features"),

@@ -280,7 +280,7 @@ def test_about_tells_what_can_be_asked(page: Site, models: dict[str, Model]) -> 
     assert [each["name"] for each in about["models"]] == list(models)
     assert about["loading"] == []
     assert about["failed"] == {}
-    assert about["default_methods"] == ["attcat"]
+    assert {each["default_method"] for each in about["models"]} == {"attn_lrp"}
     assert about["limits"]["tokens"] == 512
     told = {each["name"]: each for each in about["models"]}
     assert told["sentiment"]["labels"] == ["negative", "positive"]

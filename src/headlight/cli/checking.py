@@ -13,7 +13,7 @@ from headlight.declarations import declared
 from headlight.errors import InvalidInput, InvalidOption, missing_extra
 from headlight.evaluation import MANIFEST
 from headlight.files import existing
-from headlight.registry import Entry, parse_specification
+from headlight.registry import check_given, parse_specification
 
 if TYPE_CHECKING:
     from headlight.text import Text
@@ -35,28 +35,15 @@ def check_models(*names: str) -> None:
 
 
 def check_methods(names: Sequence[str], options: Mapping[str, Any], variant: str) -> None:
-    """Refuse methods and options that do not exist."""
-    known = declared("method")
-    entries = []
-    for name in names:
-        plain, own = parse_specification(name)
-        entries.append(known[plain])
-        entries[-1].variant(variant)
-        check_options(own, entries[-1:])
-    check_options(options, entries)
-
-
-def check_options(options: Mapping[str, Any], entries: Sequence[Entry]) -> None:
-    """Refuse options that none of these methods has."""
-    for option in options:
-        if entries and not any(option in entry.options for entry in entries):
-            has = ", ".join(sorted({o for entry in entries for o in entry.options})) or "none"
-            asked = ", ".join(f"'{entry.name}'" for entry in entries)
-            raise InvalidOption(
-                f"method {asked} has no option '{option}'. Options there are: {has}."
-            )
-    if isinstance(options.get("decoder"), str):
-        check_models(options["decoder"])
+    """Refuse methods and options that do not exist, and values that no option takes."""
+    entries = [declared("method").specified(name) for name in names]
+    for entry in entries:
+        entry.variant(variant)
+    if entries:
+        check_given(entries, options)
+    for given in (options, *(entry.settled for entry in entries)):
+        if isinstance(given.get("decoder"), str):
+            check_models(given["decoder"])
 
 
 def check_mixing(method: str, options: Mapping[str, Any]) -> None:

@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from headlight.text import Text
 
 app = typer.Typer()
+COMPARED = ("rollout", "gae", "input_x_gradient")
+"""What the default method is compared with."""
 
 
 class Preset(StrEnum):
@@ -72,7 +74,7 @@ class Preset(StrEnum):
 
 @app.command(
     epilog="Examples:\n\n"
-    'headlight explain "a charming and often affecting journey" --method attcat --words\n\n'
+    'headlight explain "a charming and often affecting journey" --words\n\n'
     'headlight explain "Who wrote it?" --pair "It was written by Mary Shelley." --model my-qa-folder\n\n'
     "headlight explain --input reviews.csv --column text --output reviews.jsonl\n\n"
     'headlight explain "not a bad film" --layers --output layers.png\n\n'
@@ -83,11 +85,14 @@ def explain(
     pair: PairOption = None,
     model: ModelOption = DEFAULT_MODEL,
     method: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
-            "--method", "-a", help="A method; repeat for several (headlight methods lists them)."
+            "--method",
+            "-a",
+            help="A method; repeat for several (headlight methods lists them). Default: attn_lrp where "
+            "relevance passes through the network, else integrated_gradients.",
         ),
-    ] = ["attcat"],  # noqa: B006
+    ] = None,
     target: TargetOption = None,
     contrast: ContrastOption = None,
     probability: Annotated[
@@ -134,7 +139,7 @@ def explain(
     check_together(generate, layers, stride, wanted)
     if generate is not None:
         check_matrix_format(output_format, output)
-    check_methods(method, options, variant)
+    check_methods(method or [], options, variant)
     check_models(model)
     texts = given_texts(text, pair, source, column, pair_column, strict=strict)
     check_task(model, texts, is_generation=generate is not None)
@@ -144,13 +149,13 @@ def explain(
 
     loaded = load_model(model)
     if generate is not None:
-        only, prompt = single(method, texts, "--generate")
+        _, prompt = single(method or ["the default"], texts, "--generate")
         if not isinstance(prompt, str):
             raise InvalidOption("--generate continues one text, not a pair.")
         generation = explain_generation(
             loaded,
             prompt,
-            only,
+            method[0] if method else None,
             max_new_tokens=generate,
             variant=variant,
             batch_size=batch_size,
@@ -160,7 +165,7 @@ def explain(
         show_generation(generation.words() if words else generation, output_format, output)
         return
     if layers:
-        only, given = single(method, texts, "--layers")
+        only, given = single(method or ["attcat"], texts, "--layers")
         if variant != "paper":
             raise InvalidOption("--layers shows what the paper writes. Leave --variant out.")
         every = explain_layers(loaded, given, only, wanted, **options)
@@ -171,7 +176,7 @@ def explain(
     answers = explain_texts(
         loaded,
         texts,
-        method,
+        method or None,
         wanted,
         variant=variant,
         batch_size=batch_size,
@@ -179,7 +184,8 @@ def explain(
         progress=True,
         **options,
     )
-    in_order = [a for row in zip(*answers.values(), strict=True) for a in row]
+    by_method = list(answers.values()) if isinstance(answers, dict) else [answers]
+    in_order = [a for row in zip(*by_method, strict=True) for a in row]
     show([a.words() for a in in_order] if words else in_order, output_format, output)
 
 
@@ -223,7 +229,7 @@ def rollout_of(model: "Model", text: "Text", target: "Target") -> "list[Attribut
 
 @app.command(
     epilog="Examples:\n\n"
-    'headlight compare "a charming and often affecting journey" --method attcat --method rollout\n\n'
+    'headlight compare "a charming and often affecting journey" --method attn_lrp --method rollout\n\n'
     'headlight compare "a charming and often affecting journey" --output comparison.svg'
 )
 def compare(
@@ -231,9 +237,14 @@ def compare(
     pair: PairOption = None,
     model: ModelOption = DEFAULT_MODEL,
     method: Annotated[
-        list[str],
-        typer.Option("--method", "-a", help="Methods; the others are compared with the first."),
-    ] = ["attcat", "rollout", "gae", "input_x_gradient"],  # noqa: B006
+        list[str] | None,
+        typer.Option(
+            "--method",
+            "-a",
+            help="Methods; the others are compared with the first. Default: the one of explain, "
+            f"{', '.join(COMPARED)}.",
+        ),
+    ] = None,
     target: TargetOption = None,
     contrast: ContrastOption = None,
     words: WordsOption = False,
@@ -246,17 +257,19 @@ def compare(
     check_output(output)
     format_of(output_format, output)
     options = parsed_options(option)
-    check_methods(method, options, variant)
+    check_methods(method or [], options, variant)
     check_models(model)
     texts = given_texts(text, pair, None, None, None)
     check_task(model, texts)
 
     from headlight.explanation import explain as explain_texts
+    from headlight.planning import default_method
 
+    loaded = load_model(model)
     answers = explain_texts(
-        load_model(model),
+        loaded,
         texts,
-        method,
+        method or [default_method(loaded)[0], *COMPARED],
         parsed_target(target, contrast, False),
         variant=variant,
         **options,

@@ -1,6 +1,5 @@
 """Arguments that several commands share, and what they mean."""
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,6 +8,7 @@ import typer
 
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.files import is_file, read_texts
+from headlight.registry import parse_option
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -140,13 +140,12 @@ def parsed_options(given: list[str] | None) -> dict[str, Any]:
     """Options of methods from NAME=VALUE; numbers and true or false become what they say."""
     found: dict[str, Any] = {}
     for each in given or []:
-        name, sign, value = each.partition("=")
-        if not sign:
+        parsed = parse_option(each)
+        if parsed is None:
             raise InvalidOption(f"--option {each} is not understood. Write NAME=VALUE.")
-        try:
-            found[name] = json.loads(value)
-        except ValueError:
-            found[name] = value
+        if parsed[0] in found:
+            raise InvalidOption(f"--option {parsed[0]} is given twice. Give it once.")
+        found.update([parsed])
     return found
 
 

@@ -12,10 +12,10 @@ from headlight.errors import HeadlightError
 from headlight.evaluation.settings import Job, Settings, method_of
 from headlight.evaluation.tables import Record
 from headlight.evaluation.verdicts import Verdict, judge, same_decisions
-from headlight.explanation import planned
 from headlight.ledger import relevance_sums
 from headlight.models.model import Model
 from headlight.passes import Plan, run
+from headlight.planning import planned
 
 
 def explain_shard(
@@ -49,7 +49,7 @@ def explain_shard(
                 changed = randomised(model, depth)
                 records += attributed(changed, plan, job.methods, few, f"randomised:{depth}", fail)
         elif role == "ledger":
-            records += ledgers(model, job, few)
+            records += ledgers(model, job, settings, few)
     return sorted(records, key=lambda r: r["example"])
 
 
@@ -138,21 +138,20 @@ def randomised(model: Model, depth: int) -> Model:
     return copy
 
 
-def preset_of(method: str) -> str:
-    """How a method sends relevance."""
-    return "attn_lrp" if method_of(method).name == "attn_lrp" else "chefer"
-
-
-def ledgers(model: Model, job: Job, verdicts: Sequence[Verdict]) -> list[Record]:
-    """The sums of relevance at every block boundary, for methods that send it back."""
-    sending = [name for name in job.methods if "relevance" in method_of(name).needs]
+def ledgers(
+    model: Model, job: Job, settings: Settings, verdicts: Sequence[Verdict]
+) -> list[Record]:
+    """The sums of relevance at every block boundary, for methods that send it back, by their own rules."""
+    presets = {
+        name: method_of(name).preset_in(settings.variant, settings.options) for name in job.methods
+    }
     found = []
-    for preset in sorted({preset_of(name) for name in sending}):
+    for preset in sorted({preset for preset in presets.values() if preset}):
         for each in verdicts:
             sums = relevance_sums(model, [each.row], [each.target], preset)[0]
             found += [
                 {"example": each.number, "method": name, "role": "ledger", "scores": sums}
-                for name in sending
-                if preset_of(name) == preset
+                for name in job.methods
+                if presets[name] == preset
             ]
     return found

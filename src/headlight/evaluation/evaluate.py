@@ -21,7 +21,6 @@ from headlight.evaluation.local import run_local, threads_as_found
 from headlight.evaluation.results import Results, results_of
 from headlight.evaluation.settings import Job, Settings, metric_options, plan
 from headlight.evaluation.verdicts import gold_of
-from headlight.explanation import planned
 from headlight.files import say
 from headlight.loading import load
 from headlight.methods import METHODS
@@ -30,11 +29,13 @@ from headlight.metrics.case import NEEDS, metric_of
 from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model, Task
 from headlight.passes import installed_versions
+from headlight.planning import planned
 from headlight.progress import progress_of
 from headlight.text import is_blank
 
 DEFAULT_METHODS = (
-    "random", "raw_attention", "rollout", "input_x_gradient", "gae", "transformer_attribution", "attcat", "alti"
+    "random", "raw_attention", "rollout", "input_x_gradient", "gae", "transformer_attribution", "attcat",
+    "alti", "attn_lrp",
 )  # fmt: skip
 """Quick ones that every known family has, with nothing to be learned or given."""
 DEFAULT_METRICS = ("aopc", "log_odds", "comprehensiveness", "sufficiency")

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from headlight.errors import InvalidOption, unknown_name
+from headlight.errors import unknown_name
 from headlight.methods import METHODS
 from headlight.metrics.case import METRICS, metric_of
-from headlight.registry import Entry, parse_specification
+from headlight.registry import Entry
 
 FORMAT = 1
 ROLES = {
@@ -86,12 +86,7 @@ def metric_options(names: Sequence[str], given: Mapping[str, Any]) -> dict[str, 
         own = dict(given.get(asked, given.get(name, {})))
         if protocol:
             own["protocol"] = protocol
-        for option in own:
-            if option not in entry.options:
-                has = ", ".join(entry.options) or "none"
-                raise InvalidOption(
-                    f"metric '{entry.name}' has no option '{option}'. It has: {has}."
-                )
+        own = {option: entry.checked(option, value) for option, value in own.items()}
         found[f"{entry.name}@{protocol}" if protocol else entry.name] = own
     for name in given:
         if name not in names and name not in found:
@@ -101,14 +96,12 @@ def metric_options(names: Sequence[str], given: Mapping[str, Any]) -> dict[str, 
 
 def full_name(specification: str) -> str:
     """A method as it is written down, by its own name and not an alias."""
-    name, options = parse_specification(specification)
-    shown = ",".join(f"{option}={value}" for option, value in options.items())
-    return f"{METHODS[name].name}:{shown}" if options else METHODS[name].name
+    return METHODS.specified(specification).name
 
 
 def method_of(specification: str) -> Entry:
-    """The method of NAME or NAME:OPTION=VALUE."""
-    return METHODS[specification.partition(":")[0]]
+    """The method of NAME, or of NAME:OPTION=VALUE with those options settled."""
+    return METHODS.specified(specification)
 
 
 def roles_of(metrics: Mapping[str, Any]) -> tuple[str, ...]:

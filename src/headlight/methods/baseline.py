@@ -3,12 +3,13 @@
 import torch
 
 from headlight.methods.registry import METHODS
+from headlight.options import Seed
 from headlight.shapes import Scores
 from headlight.trace.trace import Trace
 
 
 @METHODS.register("random", paper="the floor of every comparison")
-def random(trace: Trace, *, seed: int = 0) -> Scores:
+def random(trace: Trace, *, seed: Seed = 0) -> Scores:
     """Uniform random scores.
 
     They follow from the seed and the row's own tokens, so they do not depend on the batch.

@@ -5,6 +5,7 @@ for the types u of tokens that stand in the input. The score of a type goes to e
 """
 
 from collections.abc import Callable
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -12,11 +13,12 @@ from torch import Tensor
 from headlight.errors import InvalidOption
 from headlight.methods.gradient import products
 from headlight.methods.registry import METHODS
+from headlight.options import Count, LayerNumber
 from headlight.shapes import Scores
 from headlight.trace.decoder import Decoder
 from headlight.trace.trace import Trace
 
-FORMS = ("equation", "algorithm")
+Form = Literal["equation", "algorithm"]
 
 
 @METHODS.register(
@@ -42,10 +44,10 @@ def grad_cam(trace: Trace) -> Scores:
 def decoded_grad_cam(
     trace: Trace,
     *,
-    layer: int | None = None,
-    decoder: Decoder | None = None,
-    top: int | None = None,
-    form: str = "equation",
+    layer: LayerNumber,
+    decoder: Decoder,
+    top: Count | None = None,
+    form: Form = "equation",
 ) -> Scores:
     """Grad-CAM at a hidden layer, given back to the input tokens that its states decode to.
 
@@ -64,10 +66,10 @@ def decoded_grad_cam(
 def decoded_simple(
     trace: Trace,
     *,
-    layer: int | None = None,
-    decoder: Decoder | None = None,
-    top: int | None = None,
-    form: str = "equation",
+    layer: LayerNumber,
+    decoder: Decoder,
+    top: Count | None = None,
+    form: Form = "equation",
 ) -> Scores:
     """AllenNLP's simple gradient at a hidden layer, given back to the tokens that its states decode to.
 
@@ -83,22 +85,15 @@ def decoded(
     trace: Trace,
     layers: list[Scores],
     aggregate: Callable[[Tensor], Tensor],
-    layer: int | None,
-    decoder: Decoder | None,
+    number: int,
+    decoder: Decoder,
     top: int | None,
-    form: str,
+    form: Form,
 ) -> Scores:
     """The scores of a layer's places, given to the tokens of the input."""
-    if decoder is None:
-        raise InvalidOption("decoding a layer needs decoder=, a masked or causal language model.")
-    if top is not None and top < 1:
-        raise InvalidOption(f"top={top} keeps nothing. Use 1 or more.")
-    if form not in FORMS:
-        raise InvalidOption(f"form '{form}' does not exist. Use 'equation' or 'algorithm'.")
-    number = middle(len(layers)) if layer is None else layer
-    if not 0 <= number < len(layers):
+    if number >= len(layers):
         raise InvalidOption(
-            f"layer={layer} does not exist: 0 is the embedding output, {len(layers) - 1} the output of "
+            f"layer={number} does not exist: 0 is the embedding output, {len(layers) - 1} the output of "
             "the last block."
         )
     scores = torch.zeros_like(layers[number])
@@ -113,8 +108,3 @@ def decoded(
         found = aggregate(own @ weights) if form == "equation" else aggregate(own) @ weights
         scores[row, :length] = found[places]
     return scores
-
-
-def middle(count: int) -> int:
-    """The layer in the middle of the blocks, of h⁰ … h^L."""
-    return count // 2

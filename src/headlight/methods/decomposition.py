@@ -7,17 +7,20 @@ Pre-norm blocks normalise what W_V reads, which belongs to token j alone, and le
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from headlight.errors import InvalidOption
 from headlight.methods.attention import accumulated
 from headlight.methods.registry import METHODS
+from headlight.options import Count
 from headlight.shapes import Mixing, Scores
 from headlight.trace.mixer import Mixer, Norm
 from headlight.trace.trace import Trace
 
+Power = Literal[1, 2]
+"""The norm ‖·‖_p that measures how near a contribution is to the output."""
 MEMORY = 256
 """Megabytes that the contributions of a block of tokens may take."""
 CACHED = 4
@@ -91,14 +94,6 @@ def length(vectors: Tensor, p: int) -> Tensor:
     return vectors.abs_().sum(-1) if p == 1 else torch.linalg.vector_norm(vectors, p, -1)
 
 
-def check(p: int, memory: int) -> None:
-    """Refuse options out of range."""
-    if p not in (1, 2):
-        raise InvalidOption(f"p={p} is not a norm that ALTI uses. Use 1 or 2.")
-    if memory < 1:
-        raise InvalidOption(f"memory={memory} megabytes are too few. Use 1 or more.")
-
-
 def norms_of(mixer: Mixer, second: bool) -> list[Norm]:
     """The normalisations that T goes through: none in pre-norm blocks."""
     return [n for n in (mixer.norm, mixer.second_norm if second else None) if n is not None]
@@ -107,13 +102,12 @@ def norms_of(mixer: Mixer, second: bool) -> list[Norm]:
 def alti_layers(
     trace: Trace,
     *,
-    p: int = 1,
+    p: Power = 1,
     memory: int = MEMORY,
     second: bool = False,
     released: bool = False,
 ) -> list[Mixing]:
     """C of every layer: how much nearer T_i(x_j) brings to y_i, as shares of each row."""
-    check(p, memory)
     found = []
     for mixer in trace.mixers:
         matrix = torch.zeros_like(mixer.attention[:, 0])
@@ -137,12 +131,12 @@ def is_mixed(parts: Summands) -> Tensor:
     return (parts.attention != 0).any(-1).T | itself
 
 
-def norm_layers(trace: Trace, *, memory: int = MEMORY) -> list[Mixing]:
+def norm_layers(trace: Trace, *, memory: Count = MEMORY) -> list[Mixing]:
     """‖T_i(x_j)‖₂ of every layer, as shares of each row."""
     return [matrix / row_sums(matrix) for matrix in lengths_of(trace, memory, second=False)]
 
 
-def globenc_layers(trace: Trace, *, memory: int = MEMORY, released: bool = False) -> list[Mixing]:
+def globenc_layers(trace: Trace, *, memory: Count = MEMORY, released: bool = False) -> list[Mixing]:
     """‖T_i(x_j)‖₂ of every layer after both normalisations; shares of each row where there are none."""
     return [
         matrix if mixer.second_norm is not None else matrix / row_sums(matrix)
@@ -156,7 +150,6 @@ def lengths_of(
     trace: Trace, memory: int, *, second: bool, released: bool = False
 ) -> Iterator[Mixing]:
     """‖T_i(x_j)‖₂ of every layer."""
-    check(2, memory)
     for mixer in trace.mixers:
         matrix = torch.zeros_like(mixer.attention[:, 0])
         rows = summands(mixer, trace.inputs.lengths, norms_of(mixer, second), not released)
@@ -180,7 +173,7 @@ def row_sums(matrix: Mixing) -> Tensor:
     paper="Ferrando, Gállego and Costa-jussà (2022)",
     mixing=alti_layers,
 )
-def alti(trace: Trace, *, p: int = 1, memory: int = MEMORY) -> Scores:
+def alti(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> Scores:
     """Token mixing by exact decomposition: how near each token brings the block's output, through all layers.
 
     C_ij = max(0, ‖y_i‖_p − ‖y_i − T_i(x_j)‖_p), rows as shares; the product over layers, read. A row in
@@ -191,14 +184,14 @@ def alti(trace: Trace, *, p: int = 1, memory: int = MEMORY) -> Scores:
 
 
 @METHODS.released("alti")
-def alti_released(trace: Trace, *, p: int = 1, memory: int = MEMORY) -> Scores:
+def alti_released(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> Scores:
     """The released code leaves ε out of σ and adds 10⁻⁶ to every component of the difference. A row in
     which nothing brings the output nearer is NaN there.
     """
     return trace.read(accumulated(alti_layers(trace, p=p, memory=memory, released=True)))
 
 
-def alti_ln2_layers(trace: Trace, *, p: int = 1, memory: int = MEMORY) -> list[Mixing]:
+def alti_ln2_layers(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> list[Mixing]:
     """C of every layer, T and y taken after the second normalisation."""
     return alti_layers(trace, p=p, memory=memory, second=True)
 
@@ -210,7 +203,7 @@ def alti_ln2_layers(trace: Trace, *, p: int = 1, memory: int = MEMORY) -> list[M
     paper="Ferrando et al. (2022), released code only",
     mixing=alti_ln2_layers,
 )
-def alti_ln2(trace: Trace, *, p: int = 1, memory: int = MEMORY) -> Scores:
+def alti_ln2(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> Scores:
     """ALTI with contributions and output taken after the block's second normalisation.
 
     In pre-norm blocks, which have none, the same as `alti`.
@@ -219,7 +212,7 @@ def alti_ln2(trace: Trace, *, p: int = 1, memory: int = MEMORY) -> Scores:
 
 
 @METHODS.released("alti_ln2")
-def alti_ln2_released(trace: Trace, *, p: int = 1, memory: int = MEMORY) -> Scores:
+def alti_ln2_released(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> Scores:
     """The released code leaves ε out of σ and adds 10⁻⁶ to every component of the difference."""
     layers = alti_layers(trace, p=p, memory=memory, second=True, released=True)
     return trace.read(accumulated(layers))
@@ -232,7 +225,7 @@ def alti_ln2_released(trace: Trace, *, p: int = 1, memory: int = MEMORY) -> Scor
     paper="Kobayashi et al. (2021), with rollout as in Ferrando et al. (2022)",
     mixing=norm_layers,
 )
-def norms(trace: Trace, *, memory: int = MEMORY) -> Scores:
+def norms(trace: Trace, *, memory: Count = MEMORY) -> Scores:
     """Lengths of what tokens contribute to each other, residual and normalisation included.
 
     ‖T_i(x_j)‖₂, rows as shares; the product over layers, read.
@@ -247,7 +240,7 @@ def norms(trace: Trace, *, memory: int = MEMORY) -> Scores:
     paper="Modarressi et al. (2022)",
     mixing=globenc_layers,
 )
-def globenc(trace: Trace, *, memory: int = MEMORY) -> Scores:
+def globenc(trace: Trace, *, memory: Count = MEMORY) -> Scores:
     """Lengths of what tokens contribute after both normalisations of a block, through all layers.
 
     ‖N_2(T_i(x_j))‖₂, N_2 the second normalisation of the whole block's output; the product over layers,
@@ -258,6 +251,6 @@ def globenc(trace: Trace, *, memory: int = MEMORY) -> Scores:
 
 
 @METHODS.released("globenc")
-def globenc_released(trace: Trace, *, memory: int = MEMORY) -> Scores:
+def globenc_released(trace: Trace, *, memory: Count = MEMORY) -> Scores:
     """The re-implementation in the released code of ALTI leaves ε out of σ."""
     return trace.read(accumulated(globenc_layers(trace, memory=memory, released=True)))

@@ -4,15 +4,16 @@ E is the embedding output, E' that of the baseline, f the target.
 """
 
 from collections.abc import Iterator
+from typing import Annotated
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from headlight.errors import InvalidOption
 from headlight.methods.baseline import row_seed
 from headlight.methods.gradient import norm
 from headlight.methods.registry import METHODS
+from headlight.options import Bounds, Count, NotNegative, Seed
 from headlight.shapes import Hidden, Scores
 from headlight.trace.baselines import ZERO, Baseline
 from headlight.trace.goal import Output
@@ -20,6 +21,8 @@ from headlight.trace.trace import Noted, Trace
 
 TOKENS_AT_ONCE = 4_096
 """Tokens that share a pass."""
+Steps = Annotated[int, Bounds(1, 5_000)]
+"""Where to look on a path; finding the places takes time with the cube of their number."""
 
 
 def groups(trace: Trace, count: int) -> Iterator[slice]:
@@ -41,18 +44,11 @@ def gradients_at(trace: Trace, points: Tensor, output: Output | None = None) -> 
     return torch.cat(found)
 
 
-def check_count(name: str, count: int) -> None:
-    """Refuse to take nothing."""
-    if count < 1:
-        raise InvalidOption(f"{name}={count} is not possible. Use 1 or more.")
-
-
 # ----------------------------------------------------------------------- integrated gradients
 
 
 def integrated(trace: Trace, steps: int, baseline: Baseline) -> tuple[Hidden, tuple[str, ...]]:
     """The integrated gradient of every feature and notes on its error, made once for all its methods."""
-    check_count("steps", steps)
     found: tuple[Hidden, tuple[str, ...]] = trace.once(
         ("integrated", steps, baseline), lambda: integrate(trace, steps, baseline)
     )
@@ -87,7 +83,7 @@ def integrate(trace: Trace, steps: int, baseline: Baseline) -> tuple[Hidden, tup
     aliases=("IG", "LIG"),
     paper="Sundararajan, Taly and Yan (2017)",
 )
-def integrated_gradients(trace: Trace, *, steps: int = 50, baseline: Baseline = ZERO) -> Noted:
+def integrated_gradients(trace: Trace, *, steps: Steps = 50, baseline: Baseline) -> Noted:
     """Gradients added up on the straight way from a baseline, times that way, summed with sign.
 
     Σ_k (E − E')_k ∫₀¹ ∂f/∂E_k(E' + a (E − E')) da, by `steps` points of Gauss and Legendre. The scores add up
@@ -103,7 +99,7 @@ def integrated_gradients(trace: Trace, *, steps: int = 50, baseline: Baseline = 
     aliases=("IG_l2",),
     paper="Sundararajan et al. (2017); Ferrando et al. (2022)",
 )
-def integrated_gradients_l2(trace: Trace, *, steps: int = 50, baseline: Baseline = ZERO) -> Noted:
+def integrated_gradients_l2(trace: Trace, *, steps: Steps = 50, baseline: Baseline) -> Noted:
     """Length of the integrated gradient of each token.
 
     ‖(E − E') ⊙ ∫ ∇f‖₂.
@@ -118,7 +114,7 @@ def integrated_gradients_l2(trace: Trace, *, steps: int = 50, baseline: Baseline
     aliases=("IG_mu", "integrated_gradients_mu"),
     paper="Sundararajan et al. (2017); Ferrando et al. (2022), Eq. 15",
 )
-def integrated_gradients_mean(trace: Trace, *, steps: int = 50, baseline: Baseline = ZERO) -> Noted:
+def integrated_gradients_mean(trace: Trace, *, steps: Steps = 50, baseline: Baseline) -> Noted:
     """Mean magnitude of the integrated gradient of each token.
 
     1/d Σ_k |(E − E') ⊙ ∫ ∇f|_k.
@@ -154,7 +150,7 @@ def generators(trace: Trace, seed: int) -> Iterator[torch.Generator]:
     paper="Smilkov et al. (2017), as in Wallace et al. (2019)",
 )
 def smooth_gradient(
-    trace: Trace, *, samples: int = 10, scale: float = 0.01, seed: int = 0
+    trace: Trace, *, samples: Count = 10, scale: NotNegative = 0.01, seed: Seed = 0
 ) -> Scores:
     """The gradient of the loss averaged over noisy embeddings, as shares of one.
 
@@ -162,7 +158,6 @@ def smooth_gradient(
     over tokens. Of the value itself in regression. Where a layer norm follows everything, as in GPT-2,
     Σ_k g_k is 0 by construction, and so are the scores.
     """
-    check_count("samples", samples)
     present = trace.inputs.present[..., None]
     highest = trace.embeddings.masked_fill(~present, -torch.inf).amax((1, 2), keepdim=True)
     lowest = trace.embeddings.masked_fill(~present, torch.inf).amin((1, 2), keepdim=True)
@@ -183,17 +178,16 @@ def smooth_gradient(
 def gradient_shap(
     trace: Trace,
     *,
-    samples: int = 20,
-    scale: float = 0.0,
-    seed: int = 0,
-    baseline: Baseline = ZERO,
+    samples: Count = 20,
+    scale: NotNegative = 0.0,
+    seed: Seed = 0,
+    baseline: Baseline,
 ) -> Scores:
     """Gradients at random points between the baseline and the noisy input, times the difference.
 
     Mean over samples of Σ_k (E + ε − E')_k ∂f/∂E_k(E' + a (E + ε − E')), a uniform, ε normal with deviation
     `scale`.
     """
-    check_count("samples", samples)
     start = baseline.embeddings(trace)
     shares = torch.stack([torch.rand(samples, generator=g) for g in generators(trace, seed)], 1)
     way = trace.embeddings + scale * noise(trace, samples, seed + 1) - start
@@ -207,7 +201,7 @@ def gradient_shap(
     signed=True,
     paper="Shrikumar, Greenside and Kundaje (2017), extended to products",
 )
-def deeplift(trace: Trace, *, baseline: Baseline = ZERO) -> Scores:
+def deeplift(trace: Trace, *, baseline: Baseline) -> Scores:
     """Differences to a baseline carried through every operation, in one pass.
 
     Σ_k m_k (E − E')_k, m the multipliers of the rescale rule; a product of two values, as in attention, is
@@ -223,7 +217,7 @@ def deeplift(trace: Trace, *, baseline: Baseline = ZERO) -> Scores:
     signed=True,
     paper="Lundberg and Lee (2017)",
 )
-def deeplift_shap(trace: Trace, *, baseline: Baseline = ZERO) -> Scores:
+def deeplift_shap(trace: Trace, *, baseline: Baseline) -> Scores:
     """DeepLIFT averaged over two baselines: the chosen one and no embedding at all."""
     scores: Scores = deeplift(trace, baseline=baseline) + deeplift(trace, baseline=ZERO)
     return scores / 2

@@ -4,14 +4,21 @@ A token that is taken away is replaced by the baseline, position kept; special t
 score is 0. f(S) is the target where only the tokens in S are kept.
 """
 
+from typing import Annotated
+
 import torch
 from torch import Tensor
 
-from headlight.methods.path import check_count, generators, groups
+from headlight.errors import InvalidOption
+from headlight.methods.path import generators, groups
 from headlight.methods.registry import METHODS
+from headlight.options import Bounds, Count, NotNegative, Positive, Seed
 from headlight.shapes import Scores
-from headlight.trace.baselines import ZERO, Baseline
+from headlight.trace.baselines import Baseline
 from headlight.trace.trace import Trace
+
+Samples = Annotated[int, Bounds(2)]
+"""The first sample is the whole text, from which alone nothing can be learned."""
 
 
 @torch.no_grad()
@@ -33,12 +40,11 @@ def values_of(trace: Trace, kept: Tensor, baseline: Baseline) -> Tensor:
     aliases=("leave_one_out", "feature_ablation"),
     paper="Zeiler and Fergus (2014); Li et al. (2016)",
 )
-def occlusion(trace: Trace, *, window: int = 1, baseline: Baseline = ZERO) -> Scores:
+def occlusion(trace: Trace, *, window: Count = 1, baseline: Baseline) -> Scores:
     """How much the target falls when a token, or a window around it, is taken away.
 
     The mean of f(all) − f(all but the window) over the windows of that many tokens that hold it.
     """
-    check_count("window", window)
     size = trace.inputs.ids.shape[1]
     lengths = trace.inputs.lengths
     first = torch.arange(size, device=lengths.device)
@@ -60,14 +66,13 @@ def occlusion(trace: Trace, *, window: int = 1, baseline: Baseline = ZERO) -> Sc
     paper="Castro, Gómez and Tejada (2009)",
 )
 def shapley(
-    trace: Trace, *, permutations: int = 25, seed: int = 0, baseline: Baseline = ZERO
+    trace: Trace, *, permutations: Count = 25, seed: Seed = 0, baseline: Baseline
 ) -> Scores:
     """What a token adds when tokens come back one by one, averaged over random orders.
 
     Mean over permutations of f(before ∪ t) − f(before): in the limit the Shapley value. The scores add up
     to f(all) − f(none).
     """
-    check_count("permutations", permutations)
     total = torch.zeros_like(trace.embeddings[..., 0])
     random = list(generators(trace, seed))
     for _ in range(permutations):
@@ -91,18 +96,17 @@ def shapley(
 def lime(
     trace: Trace,
     *,
-    samples: int = 200,
-    width: float = 0.25,
-    ridge: float = 0.01,
-    seed: int = 0,
-    baseline: Baseline = ZERO,
+    samples: Samples = 200,
+    width: Positive = 0.25,
+    ridge: NotNegative = 0.01,
+    seed: Seed = 0,
+    baseline: Baseline,
 ) -> Scores:
     """Weights of a linear model of the target, fitted to texts with tokens taken away at random.
 
     Each sample takes away a random number of random tokens; it counts with exp(−d²/width²), d the cosine
     distance to the whole text. Ridge regression with an intercept, in 64 bits.
     """
-    check_count("samples", samples)
     kept = torch.ones(samples, *trace.inputs.ids.shape, dtype=torch.bool)
     for row, generator in enumerate(generators(trace, seed)):
         places = trace.ordinary[row].nonzero()[:, 0].cpu()
@@ -121,11 +125,24 @@ def lime(
 def fitted(features: Tensor, values: Tensor, width: float, ridge: float) -> Tensor:
     """The coefficients of a weighted ridge regression; the intercept is not drawn to zero."""
     distance = 1 - features.mean(1).sqrt()
-    weights = torch.exp(-(distance**2) / width**2)
+    weights = torch.exp(-((distance / width) ** 2))
+    if not (weights[1:] > torch.finfo(weights.dtype).eps).any():
+        raise InvalidOption(
+            f"width={width} is too narrow for 'lime': every sample but the whole text counts for nothing. "
+            "Use a larger one."
+        )
     weights = weights / weights.sum()
     centred = features - weights @ features
     target = values - weights @ values
     covariance = centred.T @ (weights[:, None] * centred)
     penalty = ridge / len(values) * torch.eye(len(covariance), dtype=covariance.dtype)
-    coefficients: Tensor = torch.linalg.solve(covariance + penalty, centred.T @ (weights * target))
+    try:
+        coefficients: Tensor = torch.linalg.solve(
+            covariance + penalty, centred.T @ (weights * target)
+        )
+    except torch.linalg.LinAlgError:
+        raise InvalidOption(
+            f"samples={len(values)} are too few for 'lime' to tell {len(covariance)} tokens apart with "
+            f"ridge={ridge}. Use more samples, or a larger ridge."
+        ) from None
     return coefficients

@@ -14,8 +14,10 @@ from headlight.errors import InvalidOption
 from headlight.headmask import HeadMask
 from headlight.methods.attention import accumulated, with_residual
 from headlight.methods.registry import METHODS
+from headlight.options import Count, LayerNumber, Seed, Share
 from headlight.shapes import Attention, Mixing, Scores
 from headlight.trace.intercept import Gate
+from headlight.trace.presets import Preset
 from headlight.trace.relevance import Flow
 from headlight.trace.rules import balanced
 from headlight.trace.trace import Trace
@@ -53,7 +55,7 @@ def without_own(trace: Trace, scores: Scores) -> Scores:
     aliases=("full_lrp", "layerwise_relevance_propagation"),
     paper="Bach et al. (2015); Chefer et al. (CVPR 2021)",
 )
-def lrp(trace: Trace, *, preset: str = "chefer") -> Scores:
+def lrp(trace: Trace, *, preset: Preset = "chefer") -> Scores:
     """Relevance sent down to the embeddings.
 
     Σ_k R(h^0)_{t,k}.
@@ -62,7 +64,7 @@ def lrp(trace: Trace, *, preset: str = "chefer") -> Scores:
 
 
 @METHODS.released("lrp")
-def lrp_released(trace: Trace, *, preset: str = RELEASED) -> Scores:
+def lrp_released(trace: Trace, *, preset: Preset = RELEASED) -> Scores:
     """The released code sets the score of the reading position to 0, and halves relevance in GPT-2's maps."""
     flow = released_flow(trace, preset)
     return term_by_term(trace, lambda t: without_own(t, t.relevance(flow).embeddings.sum(-1)))
@@ -74,7 +76,7 @@ def lrp_released(trace: Trace, *, preset: str = RELEASED) -> Scores:
     aliases=("PartialLRP",),
     paper="Voita et al. (2019); Chefer et al. (CVPR 2021)",
 )
-def partial_lrp(trace: Trace, *, preset: str = "chefer") -> Scores:
+def partial_lrp(trace: Trace, *, preset: Preset = "chefer") -> Scores:
     """Relevance of the last layer's attention.
 
     E_h(R_L⁺), read.
@@ -83,7 +85,7 @@ def partial_lrp(trace: Trace, *, preset: str = "chefer") -> Scores:
 
 
 @METHODS.released("partial_lrp")
-def partial_lrp_released(trace: Trace, *, preset: str = RELEASED) -> Scores:
+def partial_lrp_released(trace: Trace, *, preset: Preset = RELEASED) -> Scores:
     """The released code sets the score of the reading position to 0."""
     flow = released_flow(trace, preset)
 
@@ -96,6 +98,7 @@ def partial_lrp_released(trace: Trace, *, preset: str = RELEASED) -> Scores:
 @METHODS.register(
     "attn_lrp",
     needs={"relevance"},
+    preset="attn_lrp",
     signed=True,
     aliases=("AttnLRP",),
     paper="Achtibat et al. (2024)",
@@ -145,7 +148,7 @@ def rolled(layers: Sequence[Mixing]) -> Mixing:
     paper=PAPER_TA,
 )
 def transformer_attribution(
-    trace: Trace, *, preset: str = "chefer", start_layer: int = 0
+    trace: Trace, *, preset: Preset = "chefer", start_layer: LayerNumber = 0
 ) -> Scores:
     """Relevance of the attention times its gradient, accumulated through the layers.
 
@@ -158,7 +161,7 @@ def transformer_attribution(
 
 @METHODS.released("transformer_attribution")
 def transformer_attribution_released(
-    trace: Trace, *, preset: str = RELEASED, start_layer: int = 0
+    trace: Trace, *, preset: Preset = RELEASED, start_layer: LayerNumber = 0
 ) -> Scores:
     """The released code divides every row of I + M by its sum and sets the score of the reading position to 0.
 
@@ -209,10 +212,8 @@ def plain_gate(mask: HeadMask) -> Gate:
     return let_in
 
 
-def fitting(mask: object, trace: Trace) -> HeadMask:
+def fitting(mask: HeadMask, trace: Trace) -> HeadMask:
     """The mask, once it is known to have a place for every head."""
-    if not isinstance(mask, HeadMask):
-        raise InvalidOption(f"mask={mask!r} is not a HeadMask.")
     wanted = [len(trace.attention), trace.attention[0].shape[1]]
     if list(mask.heads.shape) != wanted:
         raise InvalidOption(
@@ -252,11 +253,11 @@ def masked_released(trace: Trace, mask: HeadMask, preset: str, start_layer: int)
 def mask_lrp(
     trace: Trace,
     *,
-    mask: object = "both",
-    corruption: float = 0.0,
-    preset: str = "chefer",
-    start_layer: int = 0,
-    seed: int = 0,
+    mask: HeadMask,
+    corruption: Share = 0.0,
+    preset: Preset = "chefer",
+    start_layer: LayerNumber = 0,
+    seed: Seed = 0,
 ) -> Scores:
     """Transformer attribution whose relevance enters only syntactic and positional heads.
 
@@ -272,11 +273,11 @@ def mask_lrp(
 def mask_lrp_released(
     trace: Trace,
     *,
-    mask: object = "both",
-    corruption: float = 0.0,
-    preset: str = RELEASED,
-    start_layer: int = 0,
-    seed: int = 0,
+    mask: HeadMask,
+    corruption: Share = 0.0,
+    preset: Preset = RELEASED,
+    start_layer: LayerNumber = 0,
+    seed: Seed = 0,
 ) -> Scores:
     """The released code neither rescales nor masks what it reads.
 
@@ -296,11 +297,11 @@ def mask_lrp_released(
 def random_mask_lrp(
     trace: Trace,
     *,
-    mask: object = "both",
-    preset: str = "chefer",
-    start_layer: int = 0,
-    seed: int = 0,
-    draws: int = 1,
+    mask: HeadMask,
+    preset: Preset = "chefer",
+    start_layer: LayerNumber = 0,
+    seed: Seed = 0,
+    draws: Count = 1,
 ) -> Scores:
     """Mask-LRP with as many heads chosen at random; the mean of several draws if asked for."""
     masks = drawn(fitting(mask, trace), seed, draws)
@@ -309,8 +310,6 @@ def random_mask_lrp(
 
 def drawn(mask: HeadMask, seed: int, draws: int) -> list[HeadMask]:
     """Random masks of the same rate, from neighbouring seeds."""
-    if draws < 1:
-        raise InvalidOption(f"draws={draws} is not possible. Use 1 or more.")
     return [mask.random_like(seed + n) for n in range(draws)]
 
 
@@ -318,11 +317,11 @@ def drawn(mask: HeadMask, seed: int, draws: int) -> list[HeadMask]:
 def random_mask_lrp_released(
     trace: Trace,
     *,
-    mask: object = "both",
-    preset: str = RELEASED,
-    start_layer: int = 0,
-    seed: int = 0,
-    draws: int = 1,
+    mask: HeadMask,
+    preset: Preset = RELEASED,
+    start_layer: LayerNumber = 0,
+    seed: Seed = 0,
+    draws: Count = 1,
 ) -> Scores:
     """As mask_lrp; the released code also draws more heads than the mask has, which is not repeated."""
     masks = drawn(fitting(mask, trace), seed, draws)

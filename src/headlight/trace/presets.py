@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Annotated
 
 from headlight.errors import unknown_name
+from headlight.options import Among
 from headlight.trace.rules import (
     Rule,
     biased_half,
@@ -57,6 +59,8 @@ PRESETS: Mapping[str, Mapping[str, Rule]] = MappingProxyType(
 )
 """chefer: Chefer, Gur and Wolf (CVPR 2021). chefer_released: the Mask-LRP code, which differs for GPT-2.
 attn_lrp: Achtibat et al. (2024). epsilon: the plain ε rule, softmax passed through."""
+
+Preset = Annotated[str, Among(tuple(PRESETS))]
 
 
 def preset_rules(name: str) -> Mapping[str, Rule]:

@@ -10,7 +10,7 @@ from headlight.batch import Row
 from headlight.errors import HeadlightError, InvalidInput, InvalidOption
 from headlight.evaluation.measuring import subject_of
 from headlight.evaluation.probing import ask, measure
-from headlight.explanation import explain_generation, explain_layers, mix, planned
+from headlight.explanation import explain_generation, explain_layers, mix
 from headlight.headmask import HeadMask
 from headlight.heads.masks import chosen_mask
 from headlight.inputs import fitted, rows_of
@@ -20,6 +20,7 @@ from headlight.metrics.curves import probability
 from headlight.metrics.probe import Subject
 from headlight.models.model import Model, Task
 from headlight.passes import run
+from headlight.planning import default_method, planned
 from headlight.prediction import Prediction, predict
 from headlight.renderers.names import readable, spelled
 from headlight.renderers.pieces import Piece, pieces
@@ -387,7 +388,7 @@ def generate(model: Model, question: Generate, limits: Limits) -> Generated:
         )
     check_matrix(len(row) + count, limits)
     model.check_row_length(0, len(row) + count - 1)
-    check_methods([question.method], row, limits)
+    check_methods([question.method or default_method(model)[0]], row, limits)
     found = explain_generation(
         model, question.text, question.method, continuation=given, max_new_tokens=count
     )

@@ -17,7 +17,6 @@ from starlette.exceptions import HTTPException
 
 from headlight import __version__
 from headlight.errors import HeadlightError, UnknownName
-from headlight.explanation import DEFAULT_METHOD
 from headlight.methods import METHODS
 from headlight.renderers.colours import STRONGEST, palette
 from headlight.web import answers
@@ -100,7 +99,6 @@ def application(
             "loading": shelf.loading,
             "failed": shelf.failed,
             "methods": [method_facts(name) for name in METHODS],
-            "default_methods": [DEFAULT_METHOD],
             "runs": list(runs.folders),
             "palette": palette_facts(),
         }
@@ -198,9 +196,7 @@ class Clerk:
                 f"the text has {size:,} characters and this server takes {self.limits.characters:,}. "
                 "Shorten it.",
             )
-        methods = getattr(question, "methods", None) or [
-            getattr(question, "method", DEFAULT_METHOD)
-        ]
+        methods = getattr(question, "methods", None) or [getattr(question, "method", None)]
         if len(methods) > self.limits.methods:
             raise Refusal(
                 413,
@@ -208,7 +204,8 @@ class Clerk:
                 f"{self.limits.methods}.",
             )
         for name in methods:
-            METHODS[name]
+            if name is not None:
+                METHODS[name]
 
 
 def add_answers(app: FastAPI, clerk: Clerk) -> None:

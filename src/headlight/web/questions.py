@@ -75,7 +75,7 @@ class Generate(BaseModel):
 
     model: Name
     text: str
-    method: Name = "attcat"
+    method: Name | None = Field(None, description="the default of the library, if not given")
     tokens: int = Field(12, ge=1)
     continuation: Annotated[str, Field(max_length=2_000)] | None = None
 

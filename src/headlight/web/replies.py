@@ -152,7 +152,6 @@ class About(TypedDict):
     loading: list[str]
     failed: dict[str, str]
     methods: list[dict[str, Any]]
-    default_methods: list[str]
     runs: list[str]
     palette: dict[str, Any]
 

@@ -16,6 +16,7 @@ from headlight.methods import METHODS
 from headlight.metrics.probe import CHANGES
 from headlight.models.catalogue import CATALOGUE
 from headlight.models.model import Model, Task
+from headlight.planning import default_method
 
 LOG = logging.getLogger("headlight.web")
 EXAMPLE_COUNT = 6
@@ -115,6 +116,7 @@ def describe(name: str, model: Model) -> dict[str, Any]:
         "has_heads": has_heads,
         "has_mask": has_mask,
         "methods": methods,
+        "default_method": default_method(model)[0],
         "layered": [n for n in methods if has_layers(METHODS[n])],
         "mixing": [n for n in methods if METHODS[n].mixing is not None],
         "changes": [c for c in changes if c != "mask" or has_mask_token],

@@ -22,6 +22,8 @@ const DEFAULTS = {
   continuation: "",
 };
 const NUMBERED = ["hidden"];
+// Shown layer by layer where no chosen method has layers.
+const USUAL_LAYERED = "attcat";
 export const QUESTION = ["model", "text", "pair", "target", "contrast"];
 
 function parsed(key, written) {
@@ -66,7 +68,7 @@ function fittingMethods(given, model, about) {
   const fitting = (names) => (names ?? []).filter((name) => model.methods.includes(name));
   const chosen = fitting(given).slice(0, about.limits.methods);
   if (chosen.length) return chosen;
-  const usual = fitting(about.default_methods);
+  const usual = fitting([model.default_method]);
   return usual.length ? usual : model.methods.slice(0, 1);
 }
 
@@ -82,7 +84,9 @@ export function restored(given, about) {
   const example = model.examples[0] ?? { text: "", pair: null };
   const methods = fittingMethods(given.methods, model, about);
   const usualLayered =
-    methods.find((name) => model.layered.includes(name)) ?? model.layered[0] ?? "";
+    [...methods, USUAL_LAYERED].find((name) => model.layered.includes(name)) ??
+    model.layered[0] ??
+    "";
   const isNew = given.text === undefined;
   return {
     ...DEFAULTS,

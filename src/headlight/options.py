@@ -1,0 +1,199 @@
+"""What an option takes: read from its annotation, checked once, where a call is planned.
+
+    steps: Count = 50                      a whole number, 1 or more
+    width: Positive = 0.25                 a number above 0
+    form: Literal["a", "b"] = "a"          'a' or 'b'
+    top: Count | None = None               a whole number, 1 or more, or null
+
+A kind that is not described here (a mask, a decoder) is taken as it is: whatever looks it up checks it.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from inspect import Parameter, signature
+from numbers import Integral, Real
+from types import MappingProxyType, NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from headlight.errors import InvalidOption
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The smallest and largest number that an option takes; `is_above` leaves the smallest out."""
+
+    least: float = -math.inf
+    most: float = math.inf
+    is_above: bool = False
+
+    def __contains__(self, value: float) -> bool:
+        is_low = value <= self.least if self.is_above else value < self.least
+        return not is_low and value <= self.most
+
+    def __str__(self) -> str:
+        low = f"above {self.least:g}" if self.is_above else f"{self.least:.12g} or more"
+        if math.isinf(self.most):
+            return low
+        if self.is_above:
+            return f"{low} and at most {self.most:.12g}"
+        return f"from {self.least:.12g} to {self.most:.12g}"
+
+
+@dataclass(frozen=True)
+class Among:
+    """The words that an option takes."""
+
+    words: tuple[str, ...]
+
+    def __contains__(self, value: object) -> bool:
+        return value in self.words
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(map(repr, self.words))}"
+
+
+Count = Annotated[int, Bounds(1)]
+LayerNumber = Annotated[int, Bounds(0)]
+Seed = Annotated[int, Bounds(0, 2**32 - 1)]
+Share = Annotated[float, Bounds(0, 1)]
+Positive = Annotated[float, Bounds(0, is_above=True)]
+NotNegative = Annotated[float, Bounds(0)]
+
+
+class Unfit(ValueError):
+    """A value that an option does not take."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A keyword option of a function: its kind, and its default (none where the model decides)."""
+
+    name: str
+    kind: Any
+    default: object = Parameter.empty
+
+    @property
+    def has_default(self) -> bool:
+        """Whether the function itself says what is meant where nothing is said."""
+        return self.default is not Parameter.empty
+
+    @property
+    def takes(self) -> str:
+        """What may be given, for people."""
+        return described(self.kind)
+
+    def checked(self, value: object, owner: str) -> Any:
+        """The value as the function takes it, or a sentence that says what `owner` takes instead."""
+        try:
+            return fitted(self.kind, value)
+        except Unfit:
+            raise InvalidOption(
+                f"{self.name}={value!r} is not possible for '{owner}'. Use {self.takes}."
+            ) from None
+
+
+@cache
+def options_of(function: Callable[..., Any]) -> Mapping[str, Option]:
+    """The keyword options of a function by name."""
+    kinds = get_type_hints(function, include_extras=True)
+    return MappingProxyType(
+        {
+            p.name: Option(p.name, kinds.get(p.name, declared_kind(p)), p.default)
+            for p in signature(function).parameters.values()
+            if p.kind is Parameter.KEYWORD_ONLY
+        }
+    )
+
+
+def declared_kind(parameter: Parameter) -> Any:
+    """The annotation of a parameter, or without one the type of its default."""
+    is_annotated = parameter.annotation is not Parameter.empty
+    return parameter.annotation if is_annotated else type(parameter.default)
+
+
+# ------------------------------------------------------------------------------------- kinds
+
+
+def fitted(kind: Any, value: Any) -> Any:
+    """The value as a kind of option takes it; numbers of numpy become Python's."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return within(fitted(parts[0], value), parts[1:])
+    if origin in (Union, UnionType):
+        return of_any(parts, value)
+    if origin is Literal:
+        return same_as_one(parts, value)
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            raise Unfit
+        return [fitted(parts[0], each) for each in value]
+    return of_class(kind, value)
+
+
+def of_class(kind: Any, value: Any) -> Any:
+    """A plain number, word or truth value; True is no number."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if kind is int and isinstance(value, Integral) and is_number:
+        return int(value)
+    if kind is float and is_number and math.isfinite(value):
+        return float(value)
+    if kind in (str, bool, NoneType) and isinstance(value, kind):
+        return value
+    if kind in (int, float, str, bool, NoneType):
+        raise Unfit
+    return value
+
+
+def within(value: Any, facts: Sequence[Any]) -> Any:
+    """The value, if it is among those that the facts of its kind allow."""
+    if any(value not in fact for fact in facts if isinstance(fact, Bounds | Among)):
+        raise Unfit
+    return value
+
+
+def of_any(kinds: Sequence[Any], value: Any) -> Any:
+    """The value as the first of several kinds that takes it."""
+    for kind in kinds:
+        try:
+            return fitted(kind, value)
+        except Unfit:
+            continue
+    raise Unfit
+
+
+def same_as_one(known: Sequence[Any], value: Any) -> Any:
+    """The one of the known values that this is."""
+    for each in known:
+        try:
+            if fitted(type(each), value) == each:
+                return each
+        except Unfit:
+            continue
+    raise Unfit
+
+
+WORDS = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    bool: "true or false",
+    NoneType: "null",
+}
+
+
+def described(kind: Any) -> str:
+    """What a kind of option takes, for people."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        bounds = [str(fact) for fact in parts[1:] if isinstance(fact, Bounds)]
+        words = [str(fact) for fact in parts[1:] if isinstance(fact, Among)]
+        return words[0] if words else ", ".join([described(parts[0]), *bounds])
+    if origin in (Union, UnionType):
+        return ", or ".join(described(part) for part in parts)
+    if origin is Literal:
+        return " or ".join(repr(part) for part in parts)
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return f"a list, each {described(parts[0])}"
+    return WORDS.get(kind, f"a {getattr(kind, '__name__', kind)}")
