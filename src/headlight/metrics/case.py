@@ -27,6 +27,22 @@ NEEDS = {
 }
 """What a metric may need beside the scores and probes, and its name for people."""
 
+GROUPS = {
+    "faithfulness": "Faithfulness: what happens when tokens are taken away",
+    "agreement": "Agreement with people",
+    "stability": "Stability: other classes, models and weights",
+    "words": "Words of the classes",
+    "cost": "Cost",
+}
+"""Headings of a report, by the `group` of a metric; a group that is not here is its own heading."""
+UNGROUPED = "Other metrics"
+
+
+def heading_of(metric: str) -> str:
+    """The heading under which a report shows a metric of a run."""
+    group = metric_of(metric).group
+    return GROUPS.get(group, group or UNGROUPED)
+
 
 def metric_of(name: str) -> Entry:
     """The registered metric of a name in a run: NAME, NAME@PROTOCOL or NAME.PART."""

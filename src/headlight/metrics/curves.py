@@ -129,7 +129,11 @@ def probability(answer: Answer) -> float:
 
 
 @METRICS.register(
-    "aopc", needs={"probability"}, better="higher", paper="Samek et al. (2017); Mask-LRP, AttCAT"
+    "aopc",
+    group="faithfulness",
+    needs={"probability"},
+    better="higher",
+    paper="Samek et al. (2017); Mask-LRP, AttCAT",
 )
 def aopc(
     case: Case,
@@ -158,6 +162,7 @@ def aopc(
 
 @METRICS.register(
     "log_odds",
+    group="faithfulness",
     needs={"probability"},
     better="lower",
     aliases=("lodds",),
@@ -191,7 +196,11 @@ def log_odds(
 
 
 @METRICS.register(
-    "probability_drop", needs={"probability"}, better="higher", paper="ALTI, Figure 6"
+    "probability_drop",
+    group="faithfulness",
+    needs={"probability"},
+    better="higher",
+    paper="ALTI, Figure 6",
 )
 def probability_drop(case: Case, *, most: int = 30, change: str = "delete") -> Measuring:
     """How far the probability falls with every single token that is taken away, up to 30.
@@ -224,7 +233,11 @@ def mean_of(falls: list[float], protocol: str) -> float:
 
 
 @METRICS.register(
-    "comprehensiveness", needs={"probability"}, better="higher", paper="DeYoung et al. (2020); ALTI"
+    "comprehensiveness",
+    group="faithfulness",
+    needs={"probability"},
+    better="higher",
+    paper="DeYoung et al. (2020); ALTI",
 )
 def comprehensiveness(
     case: Case,
@@ -250,7 +263,11 @@ def comprehensiveness(
 
 
 @METRICS.register(
-    "sufficiency", needs={"probability"}, better="lower", paper="DeYoung et al. (2020); ALTI"
+    "sufficiency",
+    group="faithfulness",
+    needs={"probability"},
+    better="lower",
+    paper="DeYoung et al. (2020); ALTI",
 )
 def sufficiency(
     case: Case,
@@ -315,7 +332,11 @@ def play(case: Case, is_hiding: bool, levels: Sequence[float], draws: int) -> Me
 
 
 @METRICS.register(
-    "hiding", needs={"gold"}, better="lower", paper="Decoding Layer Saliency (2023), Section 4.1"
+    "hiding",
+    group="faithfulness",
+    needs={"gold"},
+    better="lower",
+    paper="Decoding Layer Saliency (2023), Section 4.1",
 )
 def hiding(case: Case, *, levels: Sequence[float] = GAME_LEVELS, draws: int = DRAWS) -> Measuring:
     """Accuracy while the highest scores are hidden first, as the area under its curve.
@@ -328,6 +349,7 @@ def hiding(case: Case, *, levels: Sequence[float] = GAME_LEVELS, draws: int = DR
 
 @METRICS.register(
     "revealing",
+    group="faithfulness",
     needs={"gold"},
     better="higher",
     paper="Decoding Layer Saliency (2023), Section 4.1",
@@ -345,7 +367,9 @@ def revealing(
 # -------------------------------------------------------------------------------- completeness
 
 
-@METRICS.register("completeness", better="lower", paper="Sundararajan et al. (2017)")
+@METRICS.register(
+    "completeness", group="faithfulness", better="lower", paper="Sundararajan et al. (2017)"
+)
 def completeness(case: Case) -> Measuring:
     """How far signed scores miss the difference that they should add up to, from 0 to 1.
 

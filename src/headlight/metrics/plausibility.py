@@ -39,7 +39,13 @@ def hits(case: Case, k: int, protocol: str) -> list[tuple[int, int]]:
     return [(len(best & set(first)), len(first))]
 
 
-@METRICS.register("precision_at_k", needs={"answers"}, better="higher", paper="AttCAT, Mask-LRP")
+@METRICS.register(
+    "precision_at_k",
+    group="agreement",
+    needs={"answers"},
+    better="higher",
+    paper="AttCAT, Mask-LRP",
+)
 def precision_at_k(case: Case, *, k: int = 20, protocol: str = "corrected") -> Measures:
     """Which share of the k highest tokens is in the right answer.
 
@@ -58,7 +64,9 @@ def precision_at_k(case: Case, *, k: int = 20, protocol: str = "corrected") -> M
     return {"": Measure(max(count for count, _ in found) / size)}
 
 
-@METRICS.register("recall_at_k", needs={"answers"}, better="higher", paper="AttCAT, Mask-LRP")
+@METRICS.register(
+    "recall_at_k", group="agreement", needs={"answers"}, better="higher", paper="AttCAT, Mask-LRP"
+)
 def recall_at_k(case: Case, *, k: int = 20, protocol: str = "corrected") -> Measures:
     """Which share of the right answer is among the k highest tokens.
 
@@ -75,7 +83,9 @@ def recall_at_k(case: Case, *, k: int = 20, protocol: str = "corrected") -> Meas
 # --------------------------------------------------------------------------------- rationales
 
 
-@METRICS.register("rationale", needs={"marks"}, better="higher", paper="DeYoung et al. (2020)")
+@METRICS.register(
+    "rationale", group="agreement", needs={"marks"}, better="higher", paper="DeYoung et al. (2020)"
+)
 def rationale(case: Case, *, protocol: str = "corrected") -> Measures:
     """How well the scores find what a person marked: token F1, IoU, and area under precision and recall.
 

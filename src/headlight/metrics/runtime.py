@@ -3,7 +3,7 @@
 from headlight.metrics.case import METRICS, Measure, Measures
 
 
-@METRICS.register("runtime", needs={"clock"}, better="lower", paper="time")
+@METRICS.register("runtime", group="cost", needs={"clock"}, better="lower", paper="time")
 def runtime(seconds: float, plain: float) -> Measures:
     """Seconds for one example explained alone, and as a multiple of a plain forward pass.
 

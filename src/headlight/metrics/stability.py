@@ -36,7 +36,9 @@ def mean_of_rivals(values: dict[str, float]) -> Measures:
     return {"": Measure(float(np.mean(known)))}
 
 
-@METRICS.register("kendall_confidence", needs={"runner_up"}, better="lower", paper="AttCAT")
+@METRICS.register(
+    "kendall_confidence", group="stability", needs={"runner_up"}, better="lower", paper="AttCAT"
+)
 def kendall_confidence(case: Case, *, protocol: str = "corrected") -> Measures:
     """Kendall's τ between the scores for the explained class and for the second best.
 
@@ -60,7 +62,9 @@ def kendall_confidence(case: Case, *, protocol: str = "corrected") -> Measures:
     return {"": Measure(float(kendalltau(first, second).statistic))}
 
 
-@METRICS.register("jaccard", needs={"rivals"}, better="higher", paper="ALTI, Section 5.2")
+@METRICS.register(
+    "jaccard", group="stability", needs={"rivals"}, better="higher", paper="ALTI, Section 5.2"
+)
 def jaccard(case: Case, *, share: float = 0.25, protocol: str = "corrected") -> Measures:
     """How much the highest quarter of the tokens is the same in another model, |A ∩ B| / |A ∪ B|.
 
@@ -87,7 +91,9 @@ def jaccard(case: Case, *, share: float = 0.25, protocol: str = "corrected") -> 
     return mean_of_rivals(values)
 
 
-@METRICS.register("spearman", needs={"rivals"}, better="higher", paper="ALTI, Section 5.2")
+@METRICS.register(
+    "spearman", group="stability", needs={"rivals"}, better="higher", paper="ALTI, Section 5.2"
+)
 def spearman(case: Case, *, protocol: str = "corrected") -> Measures:
     """Spearman's ρ between the scores in this model and in another.
 
@@ -109,7 +115,11 @@ def spearman(case: Case, *, protocol: str = "corrected") -> Measures:
 
 
 @METRICS.register(
-    "randomisation", needs={"randomised"}, better="lower", paper="Adebayo et al. (2018)"
+    "randomisation",
+    group="stability",
+    needs={"randomised"},
+    better="lower",
+    paper="Adebayo et al. (2018)",
 )
 def randomisation(case: Case) -> Measures:
     """How much of a ranking outlives the weights: |Spearman's ρ| with scores of randomised networks.
@@ -130,7 +140,9 @@ def randomisation(case: Case) -> Measures:
     return {"": Measure(float(np.mean(curve)), levels=levels, curve=tuple(curve))}
 
 
-@METRICS.register("conservation", needs={"ledger"}, better="lower", paper="Bach et al. (2015)")
+@METRICS.register(
+    "conservation", group="stability", needs={"ledger"}, better="lower", paper="Bach et al. (2015)"
+)
 def conservation(case: Case) -> Measures:
     """How far relevance is from 1 at the worst block boundary, in methods that send it back.
 

@@ -156,6 +156,7 @@ def overlap(words: Mapping[str, Sequence[tuple[str, float]]], size: int) -> floa
 
 @METRICS.register(
     "token_overlap",
+    group="words",
     needs={"corpus"},
     better="lower",
     paper="Decoding Layer Saliency (2023), Section 4.2",

@@ -10,17 +10,9 @@ from rich.table import Table
 
 from headlight.errors import InvalidOption
 from headlight.evaluation.results import Results
-from headlight.metrics.case import metric_of
+from headlight.metrics.case import GROUPS, heading_of, metric_of
 from headlight.metrics.statistics import Summary
 
-GROUPS = {
-    "curves": "Faithfulness: what happens when tokens are taken away",
-    "plausibility": "Agreement with people",
-    "stability": "Stability: other classes, models and weights",
-    "words": "Words of the classes",
-    "runtime": "Cost",
-}
-"""Titles by the module in which a metric is written."""
 ARROWS = {"higher": "↑", "lower": "↓", "": ""}
 FORMATS = ("terminal", "markdown", "latex", "csv")
 
@@ -79,10 +71,8 @@ class Grid:
 
 def grids(results: Results, widest: int = 6) -> Iterator[Grid]:
     """All metrics of a run, by what they are about, a few side by side."""
-    for module, title in GROUPS.items():
-        own = [
-            m for m in results.metrics if metric_of(m).function.__module__.endswith(f".{module}")
-        ]
+    for title in dict.fromkeys((*GROUPS.values(), *map(heading_of, results.metrics))):
+        own = [m for m in results.metrics if heading_of(m) == title]
         own = [m for m in own if any(results.summary(m, name).count for name in results.methods)]
         for start in range(0, len(own), widest):
             metrics = tuple(own[start : start + widest])
