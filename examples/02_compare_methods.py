@@ -8,7 +8,7 @@ import headlight
 TEXTS = ["never dull, and often very funny", "the jokes are thin and the plot goes nowhere"]
 
 model = headlight.load("sentiment")
-found = headlight.explain(model, TEXTS, method=["attcat", "gae", "rollout"])
+found = headlight.explain(model, TEXTS, method=["attn_lrp", "gae", "rollout"])
 
 for method, answers in found.items():
     for answer in answers:

@@ -10,7 +10,7 @@ TEXT = "The novel was written by Mary Shelley in Geneva and published in London 
 
 model = headlight.load("qa")
 show = Console().print
-answer = headlight.explain(model, (QUESTION, TEXT), "attcat")
+answer = headlight.explain(model, (QUESTION, TEXT))
 show(f"answer: {answer.target.label} (probability {answer.target.probability:.2f})")
 show(answer.words())
-show(headlight.explain(model, (QUESTION, TEXT), "attcat", Target(part="end")).words())
+show(headlight.explain(model, (QUESTION, TEXT), target=Target(part="end")).words())

@@ -11,7 +11,7 @@ model = headlight.load("sentiment")
 
 def explained(batch: dict[str, list[str]]) -> dict[str, list[Any]]:
     """The prediction and the three words that speak most for it."""
-    found = [a.words() for a in headlight.explain(model, batch["text"], "attcat")]
+    found = [a.words() for a in headlight.explain(model, batch["text"])]
     return {
         "predicted": [a.target.label for a in found],
         "because": [[word for word, _, _ in a.top(3)] for a in found],
@@ -19,6 +19,6 @@ def explained(batch: dict[str, list[str]]) -> dict[str, list[Any]]:
 
 
 reviews = Dataset.from_dict({"text": ["a charming film", "dull and far too long", "never boring"]})
-with_reasons = reviews.map(explained, batched=True, batch_size=2, new_fingerprint="attcat")
+with_reasons = reviews.map(explained, batched=True, batch_size=2, new_fingerprint="default-method")
 for row in with_reasons:
     print(row)

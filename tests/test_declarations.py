@@ -41,9 +41,10 @@ def test_the_source_says_what_is_registered(kind: str) -> None:
 def test_defaults_are_read_where_they_are_plain(kind: str) -> None:
     plain = 0
     for name in read(kind):
-        for option, default in read(kind)[name].options.items():
-            if default is not UNREAD:
-                assert default == REGISTRIES[kind][name].options[option], (name, option)
+        for option in read(kind)[name].options.values():
+            if option.default is not UNREAD:
+                known = REGISTRIES[kind][name].options[option.name]
+                assert option.default == known.default, (name, option)
                 plain += 1
     assert plain > 20
 

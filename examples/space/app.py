@@ -5,14 +5,22 @@ import gradio
 import headlight
 
 MODEL = headlight.load("sentiment")
-METHODS = ["attcat", "mask_lrp", "alti", "decoded_grad_cam", "gae", "integrated_gradients"]
+METHODS = [
+    "attn_lrp",
+    "attcat",
+    "mask_lrp",
+    "alti",
+    "decoded_grad_cam",
+    "gae",
+    "integrated_gradients",
+]
 EXAMPLE = "a charming and often affecting journey, though the plot is thin"
 
 
 def explain(text: str, methods: list[str]) -> tuple[dict[str, float], str]:
     """The prediction, and a heat map for each method."""
     try:
-        found = headlight.explain(MODEL, [text], methods or ["attcat"])
+        found = headlight.explain(MODEL, [text], methods or ["attn_lrp"])
     except headlight.HeadlightError as error:
         raise gradio.Error(str(error)) from error
     maps = [each[0].words() for each in found.values()]

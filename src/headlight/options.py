@@ -108,9 +108,10 @@ def options_of(function: Callable[..., Any]) -> Mapping[str, Option]:
 
 
 def declared_kind(parameter: Parameter) -> Any:
-    """The annotation of a parameter, or without one the type of its default."""
-    is_annotated = parameter.annotation is not Parameter.empty
-    return parameter.annotation if is_annotated else type(parameter.default)
+    """The annotation of a parameter, or without one the type of its default; None says nothing of it."""
+    if parameter.annotation is not Parameter.empty:
+        return parameter.annotation
+    return object if parameter.default is None else type(parameter.default)
 
 
 # ------------------------------------------------------------------------------------- kinds

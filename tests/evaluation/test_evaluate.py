@@ -16,6 +16,7 @@ from headlight import Example, InvalidInput, InvalidOption, Model, UnknownName, 
 from headlight.evaluation import evaluate as module
 from headlight.evaluation.folder import open_folder
 from headlight.evaluation.local import run_local
+from headlight.ledger import conservation
 from headlight.metrics import METRICS
 from headlight.shapes import Scores
 from headlight.trace.trace import Trace
@@ -328,3 +329,25 @@ def test_labels_under_another_name_are_said_and_unknown_ones_refused(
     many = [Example("a", "positive")] * 60
     with pytest.raises(InvalidInput, match="the label 'joy' is none of those that are known"):
         module.check_labels(classifier, settings, [*many, Example("b", "joy")])
+
+
+@pytest.mark.parametrize(
+    ("variant", "options", "presets"),
+    [
+        ("paper", {}, {"lrp": "chefer", "lrp:preset=epsilon": "epsilon", "attn_lrp": "attn_lrp"}),
+        ("paper", {"preset": "epsilon"}, {"lrp": "epsilon", "lrp:preset=attn_lrp": "attn_lrp"}),
+        ("released", {}, {"lrp": "chefer_released", "attn_lrp": "attn_lrp"}),
+    ],
+)
+def test_conservation_is_measured_by_the_rules_of_each_method(
+    writer: Model, variant: str, options: dict[str, str], presets: dict[str, str]
+) -> None:
+    text = "the keys to the cabinet"
+    found = headlight.evaluate(
+        writer, [Example(text)], list(presets), ["conservation"], variant=variant,
+        options=options, **USUAL,
+    )  # fmt: skip
+    for method, preset in presets.items():
+        sums = np.array(conservation(writer, text, preset=preset))
+        expected = pytest.approx(np.abs(sums - 1).max(), rel=1e-4)
+        assert found.summary("conservation", method).mean == expected, method

@@ -4,6 +4,8 @@ import csv
 import io
 import math
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -16,6 +18,7 @@ from rich.console import Console
 import headlight
 from headlight import Example, InvalidInput, InvalidOption, Model, Results, UnknownName
 from headlight.evaluation.evaluate import evaluate
+from headlight.metrics.case import GROUPS, Case, Measure, Measures
 from headlight.plot import bars, boxes, class_words, curves, dark_paper, option_curve
 from headlight.plot.canvas import colour
 from headlight.plot.runs import HUES
@@ -25,6 +28,8 @@ from headlight.report.figures import figures, write_figures
 from headlight.report.published import PUBLISHED
 from headlight.report.replication import markdown, replicate, scaled
 from headlight.report.tables import comparison_rows, short
+from headlight.shapes import Scores
+from headlight.trace.trace import Trace
 from tests.conftest import WORDS
 from tests.plot.test_heads import readable_on
 
@@ -258,3 +263,59 @@ def test_layers_are_scaled_to_the_depth_of_a_network(classifier: Model) -> None:
 def test_an_unknown_paper_is_refused() -> None:
     with pytest.raises(UnknownName, match=r"no paper named 'altii'. Did you mean 'alti'"):
         list(replicate("altii"))
+
+
+@pytest.fixture
+def their_metric() -> Iterator[None]:
+    """A metric and a method of another package."""
+
+    @headlight.METRICS.register("their_size", better="higher")
+    def their_size(case: Case, *, power: int = 1) -> Measures:
+        """How large the scores are."""
+        return {"": Measure(float(np.abs(case.scores).sum()) ** power)}
+
+    @headlight.METHODS.register("their_ones")
+    def their_ones(trace: Trace) -> Scores:
+        """One for every token."""
+        return trace.inputs.present.to(trace.embeddings)
+
+    yield
+    for registry, name in ((headlight.METRICS, "their_size"), (headlight.METHODS, "their_ones")):
+        del registry.entries[name], registry.spellings[name.replace("_", "")]
+
+
+@pytest.mark.usefixtures("their_metric")
+@pytest.mark.parametrize(
+    ("group", "title"),
+    [
+        ("", "Other metrics"),
+        ("stability", "Stability: other classes, models and weights"),
+        ("Sizes", "Sizes"),
+    ],
+)
+def test_metrics_and_methods_of_other_packages_are_shown(
+    classifier: Model, group: str, title: str
+) -> None:
+    entries = headlight.METRICS.entries
+    entries["their_size"] = replace(entries["their_size"], group=group)
+    settings = {"their_size": {"power": 2}}
+    found = evaluate(
+        classifier, [Example("a dull film")], ["their_ones", "rollout"], ["their_size"],
+        metric_settings=settings, threads=1,
+    )  # fmt: skip
+    (grid,) = grids(found)
+    assert (grid.title, grid.metrics) == (title, ("their_size",))
+    for form in ("markdown", "latex", "csv"):
+        assert "their" in written(found, form).split("rollout")[0]
+    assert "| their_ones | **25.000** |" in written(found, "markdown")
+    assert "their_size" in page(found)
+    with pytest.raises(InvalidOption, match="power='x' is not possible for 'their_size'"):
+        evaluate(
+            classifier, [Example("a")], ["rollout"], ["their_size"],
+            metric_settings={"their_size": {"power": "x"}}, threads=1,
+        )  # fmt: skip
+
+
+def test_every_metric_of_ours_has_a_heading() -> None:
+    own = [e for e in headlight.METRICS.entries.values() if "their" not in e.name]
+    assert {entry.group for entry in own} == set(GROUPS)
