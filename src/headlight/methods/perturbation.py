@@ -140,7 +140,7 @@ def fitted(features: Tensor, values: Tensor, width: float, ridge: float) -> Tens
         coefficients: Tensor = torch.linalg.solve(
             covariance + penalty, centred.T @ (weights * target)
         )
-    except torch.linalg.LinAlgError:
+    except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
         raise InvalidOption(
             f"samples={len(values)} are too few for 'lime' to tell {len(covariance)} tokens apart with "
             f"ridge={ridge}. Use more samples, or a larger ridge."
