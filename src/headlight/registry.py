@@ -96,7 +96,7 @@ def unknown_option(option: str, entries: Sequence[Entry]) -> InvalidOption:
 
 
 def check_given(entries: Sequence[Entry], given: Mapping[str, Any]) -> None:
-    """Refuse options that no method takes, or that NAME:OPTION=VALUE has settled, and values that do not fit."""
+    """Refuse options that no method takes or that its name has settled, and values that do not fit."""
     for name, value in given.items():
         takers = [entry for entry in entries if name in entry.options]
         for entry in takers:
