@@ -6,7 +6,6 @@ from functools import cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from headlight.batch import Batch
 from headlight.decoders import chosen_decoder, chosen_layer
 from headlight.errors import HeadlightError, InvalidInput, InvalidOption
 from headlight.heads.masks import chosen_mask
@@ -18,7 +17,7 @@ from headlight.passes import Plan, run_bucket
 from headlight.registry import Entry, check_given
 from headlight.target import Target
 from headlight.trace.baselines import chosen_baseline
-from headlight.trace.check import probe_inputs
+from headlight.trace.probing import probe_rows
 
 PREFERRED, FALLBACK = "attn_lrp", "integrated_gradients"
 """What explains where no method is named: the first wherever relevance passes through the network."""
@@ -145,7 +144,7 @@ def default_method(model: Model) -> tuple[str, str]:
 def relevance_obstacle(model: Model) -> str:
     """Why the preferred method fails on a short probe of the model, or '' if it does not."""
     if model not in OBSTACLES:
-        rows = list(Batch.from_ids(probe_inputs(model).ids.tolist()).rows)
+        rows = probe_rows(model)[:1]
         target = ANYWHERE.get(model.task, Target())
         try:
             run_bucket(model, rows, [target] * len(rows), Plan((METHODS[PREFERRED],)))
