@@ -14,13 +14,11 @@ from headlight.methods import METHODS
 from headlight.models.model import Model, Task
 from headlight.options import Option, options_of
 from headlight.passes import Plan, run_bucket
-from headlight.registry import Entry, check_given
+from headlight.registry import FALLBACK, PREFERRED, Entry, check_given
 from headlight.target import Target
 from headlight.trace.baselines import chosen_baseline
 from headlight.trace.probing import probe_rows
 
-PREFERRED, FALLBACK = "attn_lrp", "integrated_gradients"
-"""What explains where no method is named: the first wherever relevance passes through the network."""
 ANYWHERE = {Task.TOKEN: Target(position=0), Task.MASKED: Target(position=0)}
 """Targets of passes whose target does not matter, for tasks that must be told where to look."""
 

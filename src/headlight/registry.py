@@ -11,6 +11,8 @@ from headlight.errors import InvalidOption, unknown_name
 from headlight.options import Option, options_of
 
 Function = Callable[..., Any]
+PREFERRED, FALLBACK = "attn_lrp", "integrated_gradients"
+"""What explains where no method is named: the first wherever relevance passes through the network."""
 
 
 @dataclass(frozen=True)

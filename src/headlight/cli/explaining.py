@@ -51,6 +51,7 @@ from headlight.cli.writing import (
     show_layers,
 )
 from headlight.errors import InvalidOption, UnsupportedModel
+from headlight.registry import FALLBACK, PREFERRED
 
 if TYPE_CHECKING:
     from headlight.attribution import Attribution
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
     from headlight.text import Text
 
 app = typer.Typer()
+LAYERED = "attcat"
+"""What --layers shows where no method is named."""
 COMPARED = ("rollout", "gae", "input_x_gradient")
 """What the default method is compared with."""
 
@@ -137,9 +140,10 @@ def explain(
     options = parsed_options(option)
     wanted = parsed_target(target, contrast, probability)
     check_together(generate, layers, stride, wanted)
+    usual = [LAYERED] if layers else [PREFERRED, FALLBACK]
     if generate is not None:
         check_matrix_format(output_format, output)
-    check_methods(method or [], options, variant)
+    check_methods(method or usual, options, variant)
     check_models(model)
     texts = given_texts(text, pair, source, column, pair_column, strict=strict)
     check_task(model, texts, is_generation=generate is not None)
@@ -165,7 +169,7 @@ def explain(
         show_generation(generation.words() if words else generation, output_format, output)
         return
     if layers:
-        only, given = single(method or ["attcat"], texts, "--layers")
+        only, given = single(method or usual, texts, "--layers")
         if variant != "paper":
             raise InvalidOption("--layers shows what the paper writes. Leave --variant out.")
         every = explain_layers(loaded, given, only, wanted, **options)
@@ -257,7 +261,7 @@ def compare(
     check_output(output)
     format_of(output_format, output)
     options = parsed_options(option)
-    check_methods(method or [], options, variant)
+    check_methods(method or [PREFERRED, FALLBACK, *COMPARED], options, variant)
     check_models(model)
     texts = given_texts(text, pair, None, None, None)
     check_task(model, texts)
