@@ -97,7 +97,7 @@ def test_pairs_and_windows(folder: str) -> None:
     pair = json.loads(run("explain", "a film", "--pair", "is good", "-m", folder, "-f", "json"))
     assert pair["texts"] == ["a film", "is good"]
     long = run("explain", "good " * 200, "-m", folder, "--stride", "5", "-f", "json")
-    assert "windows" in json.loads(long)["notes"][0]
+    assert any("windows" in note for note in json.loads(long)["notes"])
 
 
 MAGIC = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<"}

@@ -141,6 +141,8 @@ def default_method(model: Model) -> tuple[str, str]:
 
 def relevance_obstacle(model: Model) -> str:
     """Why the preferred method fails on a short probe of the model, or '' if it does not."""
+    if model.relevance_refusal:
+        return model.relevance_refusal
     if model not in OBSTACLES:
         rows = probe_rows(model)[:1]
         target = ANYWHERE.get(model.task, Target())

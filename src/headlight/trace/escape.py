@@ -75,7 +75,8 @@ def relevance_sum(logits: Tensor, recorder: Recorder) -> float | None:
     assert recorder.board is not None
     assert recorder.embeddings is not None
     seed = torch.zeros_like(logits)
-    seed[0, -1, 0] = 1
+    # Not just any logit: that of a padding token has weights of 0, by which no relevance is sent.
+    seed[0, -1, logits[0, -1].argmax()] = 1
     try:
         with recorder.board.sweeping(Sweep("chefer", preset_rules("chefer"))):
             (found,) = torch.autograd.grad(logits, recorder.embeddings, seed, allow_unused=True)
