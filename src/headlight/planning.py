@@ -144,7 +144,7 @@ def relevance_obstacle(model: Model) -> str:
     if model.relevance_refusal:
         return model.relevance_refusal
     if model not in OBSTACLES:
-        rows = probe_rows(model)[:1]
+        rows = list(probe_rows(model)[:1])
         target = ANYWHERE.get(model.task, Target())
         try:
             run_bucket(model, rows, [target] * len(rows), Plan((METHODS[PREFERRED],)))
