@@ -75,7 +75,8 @@ def explain(
 
     inputs: a text, a pair of texts (a tuple), several of these in any order-keeping collection, what a
         tokenizer returns, or a `Batch`. One input, or one row of ids, gives one Attribution, several give
-        a list in the same order.
+        a list in the same order. A text without anything in it is refused by its number, so that answers stay
+        beside their inputs; to leave such texts out: [text for text in texts if text.strip()].
     method: a name of METHODS, or several; several give a dict by method name. NAME:OPTION=VALUE settles
         options of one of them, such as mask_lrp:corruption=0.5. None: attn_lrp where relevance passes
         through the network, else integrated_gradients; a note says which and why.

@@ -337,6 +337,22 @@ def test_a_hub_with_other_rows_gets_a_sentence(
 
 # --------------------------------------------------------------------------------------- files
 
+
+@pytest.mark.parametrize("source", ["{}", "{}:text,label", "sst2={}"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+@pytest.mark.parametrize("limit", [None, 1])
+def test_true_and_false_are_no_labels(
+    tmp_path: Path, source: str, name: str, limit: int | None
+) -> None:
+    rows: list[Row] = [{"text": "a film", "label": True}, {"text": "a dud", "label": False}]
+    path = write(tmp_path / name, rows)
+    message = (
+        r"(line|row) 1 of '.*': the label in column 'label' is bool True, not a name or a number"
+    )
+    with pytest.raises(InvalidInput, match=message):
+        read_examples(source.format(path), limit=limit)
+
+
 PAIRS: list[Row] = [
     {"first": "a, b", "second": "c", "mood": "good", "other": "x"},
     {"first": 'd "e"', "second": "f\ng", "mood": "bad", "other": "y"},

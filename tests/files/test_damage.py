@@ -1,6 +1,8 @@
 """Damaged files of every kind: read, or refused in a sentence; never anything else."""
 
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -100,3 +102,28 @@ def read_damaged(folder: Path, source: str, seed: int, count: int) -> None:
 @pytest.mark.parametrize("source", SEEDS)
 def test_damage_is_read_or_refused_in_a_sentence(tmp_path: Path, source: str) -> None:
     read_damaged(tmp_path, source, seed=0, count=40)
+
+
+BOUNDED = """
+import faulthandler, resource, sys
+from pathlib import Path
+import pyarrow.compute, pyarrow.parquet  # their own threads and libraries are no part of the bound
+from tests.files.test_damage import SEEDS, read_damaged
+
+in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (in_use + 2**29,) * 2)
+for number, source in enumerate(SEEDS):
+    faulthandler.dump_traceback_later(60, exit=True)
+    folder = Path(sys.argv[1]) / str(number)
+    read_damaged(folder, source, seed=1, count=150)
+print("all were read or refused")
+"""
+"""Another damage, with half a gigabyte to spare and a minute of patience for each kind of file."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded by the kernel of Linux")
+def test_damage_takes_neither_all_memory_nor_for_ever(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", BOUNDED, str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.stdout == "all were read or refused\n", ended.stderr[-2000:]
