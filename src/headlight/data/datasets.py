@@ -132,7 +132,9 @@ class DataSet:
             )
         if path is None:
             records = hub_records(self.hub, self.configuration, self.split, self.revision)
-            rows = ((f"row {number}", record) for number, record in enumerate(records, 1))
+            rows: Iterator[tuple[str, Record]] = (
+                (f"row {number}", record) for number, record in enumerate(records, 1)
+            )
         elif self.is_questions and path.suffix.lower() == ".json":
             rows = squad_rows(path)
         else:
