@@ -34,9 +34,9 @@ def plan(name: str | list[str], **options: Any) -> Any:
     [
         ("occlusion:window=1.5", "a whole number, 1 or more"),
         ("occlusion:window=x", "a whole number, 1 or more"),
-        ("integrated_gradients:steps=x", "a whole number, from 1 to 5000"),
-        ("integrated_gradients:steps=1.5", "a whole number, from 1 to 5000"),
-        ("integrated_gradients:steps=true", "a whole number, from 1 to 5000"),
+        ("integrated_gradients:steps=x", "a whole number, from 1 to 5000, or null"),
+        ("integrated_gradients:steps=1.5", "a whole number, from 1 to 5000, or null"),
+        ("integrated_gradients:steps=true", "a whole number, from 1 to 5000, or null"),
         ("alti:memory=x", "a whole number, 1 or more"),
         ("alti:p=3", "1 or 2"),
         ("mask_lrp:corruption=x", "a number, from 0 to 1"),

@@ -9,6 +9,7 @@ from headlight.errors import InvalidInput
 from headlight.inputs import Given, fitted, read, targets_of
 from headlight.models.model import Model
 from headlight.target import Target, TargetLike
+from headlight.trace.precision import widened
 from headlight.trace.relevance import Flow
 from headlight.trace.trace import trace
 
@@ -31,7 +32,8 @@ def relevance_sums(
     model: Model, rows: Sequence[Row], targets: Sequence[Target], preset: str
 ) -> list[list[float]]:
     """The same for several rows in one pass."""
-    captured = trace(model, rows, targets, {"relevance"})
+    wide, _ = widened(model, torch.float64)
+    captured = trace(wide, rows, targets, {"relevance"})
     start = captured.goal.signs.abs().sum(1)
     states = captured.relevance(Flow(preset)).hidden
     sums = torch.stack([relevance.sum((1, 2)) / start for relevance in reversed(states)], 1)

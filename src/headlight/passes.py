@@ -1,7 +1,7 @@
 """From rows and a plan to attributions: rows of like length share a pass, and all methods a trace."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from headlight.models.model import Model, is_half_precision
 from headlight.progress import progress_of
 from headlight.registry import Entry
 from headlight.target import Target
+from headlight.trace.precision import needed_type, widened
 from headlight.trace.trace import Noted, Trace, trace
 
 ATTENTION_VALUES = 2**28
@@ -29,7 +30,7 @@ RELEVANCE_VALUES = 2**25
 class Plan:
     """What to compute for every row, by methods with all their options settled.
 
-    `note` is said with every answer.
+    `note` is said with every answer, `digits` of the numbers in which they were computed.
     """
 
     entries: tuple[Entry, ...]
@@ -37,6 +38,7 @@ class Plan:
     batch_size: int = 32
     progress: bool = False
     note: str = ""
+    digits: str = ""
 
     @property
     def needs(self) -> set[str]:
@@ -59,14 +61,40 @@ def run(
     model: Model, rows: Sequence[Row], targets: Sequence[Target], plan: Plan
 ) -> list[dict[str, Attribution]]:
     """The attributions of every row by method name; rows of like length share a pass."""
-    answers: dict[int, dict[str, Attribution]] = {}
-    with progress_of("explaining", len(rows), is_shown=plan.progress) as advance:
-        for bucket in buckets(model, rows, plan.batch_size, plan.attention_values):
-            chosen = [rows[n] for n in bucket]
-            found = run_bucket(model, chosen, [targets[n] for n in bucket], plan)
-            answers.update(zip(bucket, found, strict=True))
-            advance(len(bucket))
-    return [answers[n] for n in range(len(rows))]
+    answers: list[dict[str, Attribution]] = [{} for _ in rows]
+    parts = by_precision(model, plan)
+    total = len(rows) * len(parts)
+    with progress_of("explaining", total, is_shown=plan.progress) as advance:
+        for dtype, part in parts.items():
+            wide, digits = widened(model, dtype)
+            part = replace(part, digits=digits)
+            most = part.attention_values // (1 if wide is model else 2)
+            for bucket in buckets(model, rows, plan.batch_size, most):
+                chosen = [rows[n] for n in bucket]
+                found = run_bucket(wide, chosen, [targets[n] for n in bucket], part)
+                for number, answer in zip(bucket, found, strict=True):
+                    answers[number].update(answer if wide is model else rounded(answer))
+                advance(len(bucket))
+    return [{entry.name: own[entry.name] for entry in plan.entries} for own in answers]
+
+
+def rounded(answers: dict[str, Attribution]) -> dict[str, Attribution]:
+    """Scores of a wider pass in 32 bits, as those of all other methods."""
+    return {name: replace(a, scores=a.scores.astype(np.float32)) for name, a in answers.items()}
+
+
+def by_precision(model: Model, plan: Plan) -> dict[torch.dtype, Plan]:
+    """The plan in parts that share a pass, by the type in which their methods come out right.
+
+    So what a method answers does not depend on which others are asked for. What authors released is
+    computed as they did, in the network's own type.
+    """
+    parts: dict[torch.dtype, tuple[Entry, ...]] = {}
+    for entry in plan.entries:
+        is_released = plan.variant == "released" and entry.released is not None
+        dtype = model.network.dtype if is_released else needed_type(model, entry.needs)
+        parts[dtype] = (*parts.get(dtype, ()), entry)
+    return {dtype: replace(plan, entries=entries) for dtype, entries in parts.items()}
 
 
 def buckets(
@@ -119,13 +147,30 @@ def run_pass(
                 "overflow. Load the model with dtype=torch.float32."
             )
         for number, row in enumerate(rows):
-            said = row
-            for note in filter(None, (captured.goal.decisions[number].note, notes[number])):
+            own, said = scores[number, : len(row)], row
+            decided = captured.goal.decisions[number].note
+            digits = plan.digits or lost_digits(model, entry)
+            for note in filter(None, (decided, notes[number], digits, emptiness(own))):
                 said = said.noted(note)
             answers[number][entry.name] = attribution_of(
-                model, said, scores[number, : len(row)], explained[number], entry, plan
+                model, said, own, explained[number], entry, plan
             )
     return answers
+
+
+def lost_digits(model: Model, entry: Entry) -> str:
+    """A note on relevance in fewer than 64 bits."""
+    if "relevance" not in entry.needs or model.network.dtype == torch.float64:
+        return ""
+    kind = str(model.network.dtype).removeprefix("torch.")
+    return f"computed in {kind}, as released: one to three digits are right"
+
+
+def emptiness(scores: np.ndarray) -> str:
+    """A note on scores that tell no token from another."""
+    if len(scores) < 2 or np.ptp(scores) > 0:
+        return ""
+    return f"all scores are {'0' if scores[0] == 0 else 'equal'}: this method says nothing here"
 
 
 def explained_targets(captured: Trace, targets: Sequence[Target]) -> list[Explained]:

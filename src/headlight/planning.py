@@ -35,7 +35,7 @@ class Choice:
 CHOSEN = {
     "mask": Choice(chosen_mask, "the mask that comes with an embedded model", "both"),
     "baseline": Choice(
-        chosen_baseline, "the mask token if the model has one, else its pad token, else 'zero'"
+        chosen_baseline, "the mask token if the model has one, else the mean of its word embeddings"
     ),
     "decoder": Choice(chosen_decoder, "the model's own language-model head, or the embedded one"),
     "layer": Choice(chosen_layer, "the best one of an embedded model, else the middle one"),

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -158,17 +159,15 @@ def replaced(module: torch.nn.Module, output: torch.Tensor) -> Iterator[None]:
 
 
 def baseline_of(net: PreTrainedModel, ids: list[int]) -> Matrix:
-    """The embedding output of padding in every place, or zeros where there is no pad token."""
-    pad = net.config.pad_token_id
+    """The embedding output where every word is the mean of all words."""
+    even = deepcopy(net)
+    words = even.get_input_embeddings().weight.detach()
+    words[:] = words.mean(0)
     kept: list[torch.Tensor] = []
-    handle = embedding_module(net).register_forward_hook(lambda _m, _a, out: keep(kept, out))
+    embedding_module(even).register_forward_hook(lambda _m, _a, out: keep(kept, out))
     with torch.no_grad():
-        net(
-            torch.tensor([ids if pad is None else [pad] * len(ids)]),
-            attention_mask=torch.ones(1, len(ids)),
-        )
-    handle.remove()
-    return kept[0][0].numpy() * (pad is not None)
+        even(torch.tensor([ids]), attention_mask=torch.ones(1, len(ids)))
+    return kept[0][0].numpy()
 
 
 Seen = list[tuple[torch.nn.Module, Matrix, Matrix]]

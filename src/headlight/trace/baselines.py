@@ -10,12 +10,12 @@ from headlight.models.model import Model
 from headlight.shapes import Hidden
 from headlight.trace.trace import Trace
 
-KINDS = ("mask", "pad", "zero")
+KINDS = ("mask", "mean", "pad", "zero")
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """A token that carries no meaning, or no embedding at all (token None). Special tokens stay."""
+    """A token that carries no meaning, the mean of all tokens, or no embedding at all. Special tokens stay."""
 
     kind: str
     token: int | None = None
@@ -25,6 +25,9 @@ class Baseline:
 
     def embeddings(self, trace: Trace) -> Hidden:
         """The embeddings of every row with its ordinary tokens taken away, positions kept."""
+        if self.kind == "mean":
+            mean: Hidden = trace.once(self, trace.embed_mean)
+            return mean
         if self.token is None:
             return trace.embeddings * ~trace.ordinary[..., None]
         without = torch.where(trace.ordinary, self.token, trace.inputs.ids)
@@ -36,16 +39,20 @@ ZERO = Baseline("zero")
 
 
 def chosen_baseline(model: Model, kind: Any) -> Baseline:
-    """The baseline for a model: the mask token if it has one, else its pad token, else zero."""
+    """The baseline for a model: the mask token if it has one, else the mean of its word embeddings.
+
+    A pad token will not do in its place: decoders are not trained on it, and its embedding is often zero,
+    where the slope of a normalisation has no bound and no sum of gradients reaches the difference.
+    """
     if isinstance(kind, Baseline):
         return kind
     mask: int | None = getattr(model.tokenizer, "mask_token_id", None)
-    found = {"mask": mask, "pad": model.pad_id, "zero": None}
+    tokens = {"mask": mask, "pad": model.pad_id}
     if kind is None:
-        kind = next((name for name in ("mask", "pad") if found[name] is not None), "zero")
+        kind = "mean" if mask is None else "mask"
     if kind not in KINDS:
         raise unknown_name("baseline", str(kind), KINDS)
-    if kind != "zero" and found[kind] is None:
-        has = ", ".join(f"'{name}'" for name in KINDS if name == "zero" or found[name] is not None)
+    if kind in tokens and tokens[kind] is None:
+        has = ", ".join(f"'{name}'" for name in KINDS if tokens.get(name, 0) is not None)
         raise InvalidOption(f"{model.name} has no {kind} token. Baselines it has: {has}.")
-    return Baseline(kind, found[kind])
+    return Baseline(kind, tokens.get(kind))

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from headlight.batch import Inputs, Row, collate
 from headlight.errors import UnsupportedModel
@@ -29,6 +29,9 @@ BLOCKS = {"hidden", "hidden_gradient", "mixers", "relevance"}
 GRADIENTS = {"attention_gradient", "hidden_gradient", "embedding_gradient", "relevance"}
 NEEDS = ATTENTION | BLOCKS | GRADIENTS | {"replay"}
 """What a method may need; the trace captures the union of what the requested methods need."""
+
+TOKENS_AT_ONCE = 4_096
+"""Tokens that are embedded together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,7 @@ class Trace:
     sweep: Callable[[Goal, Output | None], Gradients]
     run_again: Callable[[Hidden, Output | None], PerRow]
     embed: Callable[[Ids], Hidden]
+    embed_mean: Callable[[], Hidden]
     embed_twice: Callable[[], tuple[Hidden, Hidden]]
     multiply: Callable[[Hidden], Hidden]
     place: Callable[[Goal], Scores]
@@ -188,6 +192,19 @@ def trace(
         assert again.embeddings is not None
         return without_padding(again.embeddings, inputs)
 
+    def embed_mean() -> Hidden:
+        words = model.network.get_input_embeddings()
+        mean, plain = mean_output(words), ordinary(rows, inputs)[..., None]
+
+        def replace_words(_module: Any, _args: Any, output: Tensor) -> Tensor:
+            return torch.where(plain, mean.to(output), output)
+
+        handle = words.register_forward_hook(replace_words, prepend=True)
+        try:
+            return embed(inputs.ids)
+        finally:
+            handle.remove()
+
     return Trace(
         inputs=inputs,
         goal=goal,
@@ -200,11 +217,22 @@ def trace(
         ordinary=ordinary(rows, inputs),
         run_again=run_again,
         embed=embed,
+        embed_mean=embed_mean,
         embed_twice=lambda: embedded_twice(model, inputs, goal),
         multiply=lambda reference: multipliers(model, inputs, goal, embeddings, reference),
         place=place,
         send=lambda goal, flow: send_relevance(flow, goal, logits, recorder, inputs),
     )
+
+
+def mean_output(words: nn.Module) -> Tensor:
+    """What a module of word embeddings gives on the average of all its tokens."""
+    weight = words.weight
+    assert isinstance(weight, Tensor)
+    with torch.no_grad():
+        parts = torch.split(torch.arange(len(weight), device=weight.device), TOKENS_AT_ONCE)
+        total = sum((words(ids).double().sum(0) for ids in parts), torch.zeros(()))
+    return total / len(weight)
 
 
 def ordinary(rows: Sequence[Row], inputs: Inputs) -> TokenMask:
