@@ -3,11 +3,13 @@
 import json
 import math
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow
 import pytest
 import torch
 
@@ -16,6 +18,8 @@ from headlight import Example, InvalidInput, InvalidOption, Model, UnknownName, 
 from headlight.evaluation import evaluate as module
 from headlight.evaluation.folder import open_folder
 from headlight.evaluation.local import run_local
+from headlight.evaluation.parts import to_part
+from headlight.evaluation.tables import from_bytes, to_bytes
 from headlight.ledger import conservation
 from headlight.metrics import METRICS
 from headlight.shapes import Scores
@@ -24,6 +28,42 @@ from headlight.trace.trace import Trace
 METHODS = ["random", "attcat", "rollout"]
 USUAL: dict[str, Any] = {"shard": 4, "sanity": 3, "threads": 1}
 FEW = ["aopc", "hiding", "rationale"]
+
+
+def flipped(part: bytes) -> bytes:
+    """One bit, in the middle."""
+    place = len(part) // 2
+    return part[:place] + bytes([part[place] ^ 4]) + part[place + 1 :]
+
+
+def cut(part: bytes) -> bytes:
+    """The first half."""
+    return part[: len(part) // 2]
+
+
+def emptied(_part: bytes) -> bytes:
+    """Nothing."""
+    return b""
+
+
+def halved(part: bytes) -> bytes:
+    """A good file with half of the rows."""
+    rows = from_bytes(part)
+    return to_bytes(rows.slice(0, rows.num_rows // 2))
+
+
+def doubled(part: bytes) -> bytes:
+    """A good file with the rows twice, and the same facts in its footer."""
+    rows = from_bytes(part)
+    return to_part(pyarrow.concat_tables([rows, rows]))
+
+
+def of_another_kind(_part: bytes) -> bytes:
+    """A good file with other columns."""
+    return to_part(pyarrow.table({"x": [1]}))
+
+
+DAMAGES = (flipped, cut, emptied, halved, doubled, of_another_kind)
 
 
 def parts(path: Path) -> dict[str, bytes]:
@@ -99,11 +139,60 @@ def test_a_run_that_stopped_goes_on_and_ends_with_the_same_bytes(
     names = sorted(whole)
     (again / "parts" / names[0]).unlink()
     (again / "parts" / names[-1]).unlink()
-    (again / "parts" / f".{names[-1]}.999999").write_bytes(b"half")
+    (again / "parts" / f".{names[-1]}.0123456789abcdef.tmp").write_bytes(b"half")
     before = {p.name: p.stat().st_mtime_ns for p in (again / "parts").iterdir()}
     headlight.evaluate(classifier, examples, METHODS, FEW, out=again, **USUAL)
     assert parts(again) == whole
     assert all((again / "parts" / n).stat().st_mtime_ns == before[n] for n in names[1:-1])
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_damaged_parts_are_computed_again(
+    damage: Callable[[bytes], bytes],
+    classifier: Model,
+    examples: list[Example],
+    finished: Path,
+    tmp_path: Path,
+) -> None:
+    again = tmp_path / "again"
+    shutil.copytree(finished, again)
+    for name in sorted(parts(again))[::3]:
+        (again / "parts" / name).write_bytes(damage((again / "parts" / name).read_bytes()))
+    with pytest.raises(
+        InvalidInput, match=r"2 of 6 parts in .* damaged.* evaluate … --out .* again"
+    ):
+        open_run(again)
+    (again / "examples.parquet").write_bytes(damage((again / "examples.parquet").read_bytes()))
+    found = headlight.evaluate(classifier, examples, METHODS, FEW, out=again, **USUAL)
+    assert parts(again) == parts(finished)
+    assert found.missing == 0
+    assert (again / "examples.parquet").read_bytes() == (finished / "examples.parquet").read_bytes()
+
+
+def test_files_that_are_not_ours_survive_a_run(
+    classifier: Model, examples: list[Example], tmp_path: Path
+) -> None:
+    theirs = {
+        ".env": "S", ".gitignore": "*", "sub/.bashrc": "x", ".notes.1234": "y", "locks/.keep": "z", "text": "t"
+    }  # fmt: skip
+    for name, content in theirs.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    for _ in range(2):
+        headlight.evaluate(classifier, examples, ["random"], ["aopc"], out=tmp_path, **USUAL)
+        assert all((tmp_path / n).read_text(encoding="utf-8") == c for n, c in theirs.items())
+
+
+@pytest.mark.parametrize("name", ["parts/chapter.txt", "examples.parquet"])
+def test_a_folder_whose_files_are_in_the_way_is_refused(
+    name: str, classifier: Model, examples: list[Example], tmp_path: Path
+) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("dear", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"but no manifest\.json that says of which run"):
+        headlight.evaluate(classifier, examples, ["random"], ["aopc"], out=tmp_path, **USUAL)
+    assert (tmp_path / name).read_text(encoding="utf-8") == "dear"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / name]
 
 
 def test_methods_and_metrics_can_be_added_without_explaining_anew(
@@ -259,7 +348,7 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
 def test_a_full_disk_loses_nothing(
     classifier: Model, examples: list[Example], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    full = {"after": 3}
+    full = {"after": 6}  # a file and its folder, three times: manifest, examples, one part
 
     def fsync(_descriptor: int) -> None:
         full["after"] -= 1

@@ -9,9 +9,11 @@ from typing import Any
 from headlight.data.example import Example
 from headlight.errors import HeadlightError, InvalidInput, missing_extra
 from headlight.evaluation.folder import Folder
-from headlight.evaluation.local import attributions_of, is_ready
+from headlight.evaluation.local import attributions_of
+from headlight.evaluation.parts import to_part
+from headlight.evaluation.queue import Queue
 from headlight.evaluation.settings import Job, Settings
-from headlight.evaluation.tables import Record, table, to_bytes
+from headlight.evaluation.tables import Record, table
 from headlight.evaluation.work import work
 from headlight.loading import load
 from headlight.models.model import Model
@@ -31,7 +33,7 @@ def do(
 ) -> bytes | HeadlightError:
     """What a worker does: the part of a job, or the mistake that stopped it."""
     try:
-        return to_bytes(table(job.kind, work(job, settings, loaded, examples, known)))
+        return to_part(table(job.kind, work(job, settings, loaded, examples, known)))
     except HeadlightError as error:
         return error
 
@@ -74,24 +76,36 @@ def schedule(ray: Any, folder: Folder, advance: Callable[[Job], None]) -> None:
     """Hand out jobs as they become ready, keep what comes back."""
     remote = ray.remote(max_retries=RETRIES, num_cpus=folder.settings.threads)(do)
     room = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)) // folder.settings.threads)
-    examples, waiting = folder.examples, folder.missing()
+    examples, queue = folder.examples, Queue(folder.missing())
     running: dict[Any, Job] = {}
-    while waiting or running:
-        for job in [job for job in waiting if is_ready(folder, job)][: room - len(running)]:
-            waiting.remove(job)
+    while queue:
+        while len(running) < room and (job := queue.take()):
             chosen = {n: examples[n] for n in range(job.first, job.last)}
             handle = remote.remote(job, folder.settings, chosen, attributions_of(folder, job))
             running[handle] = job
         (handle, *_), _ = ray.wait(list(running))
         job = running.pop(handle)
-        try:
-            found = ray.get(handle)
-        except ray.exceptions.WorkerCrashedError as error:
-            raise InvalidInput(
-                f"the job '{job.name}' lost {RETRIES + 1} workers, perhaps for want of memory. What is "
-                "finished is kept; start again with smaller shards or fewer workers."
-            ) from error
-        if isinstance(found, HeadlightError):
-            raise found
-        folder.write(job, found)
+        keep(folder, job, result_of(ray, job, handle))
+        queue.finish(job)
         advance(job)
+
+
+def result_of(ray: Any, job: Job, handle: Any) -> bytes:
+    """What a worker sent back."""
+    try:
+        found: bytes | HeadlightError = ray.get(handle)
+    except ray.exceptions.WorkerCrashedError as error:
+        raise InvalidInput(
+            f"the job '{job.name}' lost {RETRIES + 1} workers, perhaps for want of memory. What is "
+            "finished is kept; start again with smaller shards or fewer workers."
+        ) from error
+    if isinstance(found, HeadlightError):
+        raise found
+    return found
+
+
+def keep(folder: Folder, job: Job, found: bytes) -> None:
+    """Write a part, unless another process that works on the folder has done so meanwhile."""
+    with folder.locked(job.name, waits=True):
+        if not folder.is_done(job):
+            folder.write(job, found)

@@ -96,6 +96,7 @@ def evaluate(
                 run_cluster(folder, address, advance)
             else:
                 run_local(folder, models, advance)
+        folder.remove_leftovers()
         return results_of(folder)
 
 

@@ -1,27 +1,35 @@
 """`Folder`: a run on disk. A manifest, the examples, and one Parquet part for every finished job.
 
-Parts are written under another name, flushed and renamed, so that a part is whole or not there. Every job is
-locked while it runs, so that two processes share the work; a lock dies with its process.
+Parts are written under another name, flushed and renamed, so that a part is whole or not there; each carries a
+checksum, so that one which has changed since is computed again. Every job is locked while it runs, so that two
+processes share the work; a lock dies with its process.
 """
 
+import errno
 import hashlib
-import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
+
 from headlight.data.example import Example
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.evaluation import MANIFEST
-from headlight.evaluation.settings import FORMAT, Job, Settings, plan
+from headlight.evaluation.manifest import Manifest, read_manifest, write_manifest
+from headlight.evaluation.parts import is_intact, is_sealed, sealed
+from headlight.evaluation.settings import Job, Settings, plan
 from headlight.evaluation.tables import (
     example_records,
     examples_of,
     from_bytes,
+    has_columns,
     table,
     to_bytes,
 )
@@ -31,92 +39,189 @@ if TYPE_CHECKING:
     import pyarrow
 
 EXAMPLES = "examples.parquet"
+OURS = re.compile(
+    r"\.(?P<name>manifest|examples|(?:explain|measure|time)-\d{5,}-[0-9a-f]{8})\.(?:json|parquet)"
+    r"\.(?:[0-9a-f]{16}\.tmp|\d+)"
+)
+"""Temporary names of our own files; the first version ended them with the number of the process."""
+UNLOCKABLE = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 
 
 @dataclass(frozen=True)
 class Folder:
-    """The results of one run, finished or not."""
+    """The results of one run, finished or not.
+
+    checked: parts that this process has checked or written. unsealed: those of them without a checksum.
+    """
 
     path: Path
-    settings: Settings
-    rounds: tuple[Mapping[str, Any], ...] = ()
+    manifest: Manifest
+    checked: set[str] = field(default_factory=set, compare=False, repr=False)
+    unsealed: set[str] = field(default_factory=set, compare=False, repr=False)
 
     @property
+    def settings(self) -> Settings:
+        """What the run is about."""
+        return self.manifest.settings
+
+    @cached_property
     def jobs(self) -> list[Job]:
         """All jobs of all rounds."""
-        return plan(self.settings, (), {}, self.rounds)[0]
+        return plan(self.settings, (), {}, self.manifest.rounds)[0]
+
+    @cached_property
+    def jobs_by_shard(self) -> dict[int, list[Job]]:
+        """The same, shard by shard."""
+        found: dict[int, list[Job]] = {}
+        for job in self.jobs:
+            found.setdefault(job.shard, []).append(job)
+        return found
 
     @property
     def examples(self) -> list[Example]:
         """The examples, in their order."""
-        return examples_of(from_bytes((self.path / EXAMPLES).read_bytes()))
+        return examples_of(self.example_table())
+
+    def example_table(self) -> "pyarrow.Table":
+        """The file of the examples, if it is what was written and as long as the run."""
+        content = read(self.path / EXAMPLES)
+        if content is None or short_hash(content) != self.settings.data_hash:
+            raise InvalidInput(
+                f"'{self.path / EXAMPLES}' is {'missing' if content is None else 'damaged'}. "
+                f"{self.repair}"
+            )
+        found = from_bytes(content)
+        if found.num_rows != self.settings.count:
+            raise InvalidInput(
+                f"the run in '{self.path}' has {found.num_rows} examples, its manifest says "
+                f"{self.settings.count}. Bring the manifest back from a copy, or choose another folder."
+            )
+        return found
+
+    @property
+    def repair(self) -> str:
+        """What brings back a file that is not as it was written."""
+        return f"Run the same 'headlight evaluate … --out {self.path}' again: it makes it anew."
 
     def part(self, job: Job) -> Path:
         """Where the result of a job is kept."""
         return self.path / "parts" / f"{job.name}.parquet"
 
+    def owner(self, job: Job) -> str:
+        """What the part of a job is sealed for."""
+        return f"{self.settings.identity} {job.name}"
+
     def is_done(self, job: Job) -> bool:
-        """Whether a job is finished."""
-        return self.part(job).exists()
+        """Whether a job is finished, and its part as it was written."""
+        if job.name in self.checked:
+            return True
+        content = read(self.part(job))
+        if content is None or not self.is_usable(job, content):
+            return False
+        self.checked.add(job.name)
+        return True
+
+    def is_usable(self, job: Job, content: bytes) -> bool:
+        """Whether a part is intact; in runs of the first version, whether it can at least be read."""
+        if self.manifest.format > 1 or is_sealed(content):
+            return is_intact(content, self.owner(job))
+        self.unsealed.add(job.name)
+        return has_columns(content, job.kind)
 
     def missing(self) -> list[Job]:
         """The jobs that are not finished."""
         return [job for job in self.jobs if not self.is_done(job)]
 
+    def refuse_damage(self) -> None:
+        """Say which files are there but are not what was written."""
+        self.example_table()
+        damaged = [job for job in self.missing() if self.part(job).exists()]
+        if damaged:
+            raise InvalidInput(
+                f"{len(damaged)} of {len(self.jobs)} parts in '{self.path}' are damaged, the first is "
+                f"'{self.part(damaged[0]).name}'. {self.repair}"
+            )
+
     def write(self, job: Job, content: bytes) -> None:
         """Keep the result of a job."""
-        write_whole(self.part(job), content, flush=True)
+        write_whole(self.part(job), sealed(content, self.owner(job)), flush=True)
+        self.checked.add(job.name)
 
     def read(self, kinds: Sequence[str], shard: int | None = None) -> "pyarrow.Table":
         """The finished parts of these kinds, of all shards or one, in the order of the jobs."""
-        parts = [
-            from_bytes(self.part(job).read_bytes())
-            for job in self.jobs
-            if job.kind in kinds and shard in (None, job.shard) and self.is_done(job)
-        ]
         concatenated = import_module("pyarrow").concat_tables
-        return concatenated([table(kinds[0], []), *parts])
+        return concatenated([table(kinds[0], []), *self.tables(kinds, shard=shard)])
+
+    def tables(
+        self, kinds: Sequence[str], columns: Sequence[str] | None = None, shard: int | None = None
+    ) -> "Iterator[pyarrow.Table]":
+        """The finished parts of these kinds one by one, whole or some columns of them."""
+        jobs = self.jobs if shard is None else self.jobs_by_shard.get(shard, [])
+        for job in jobs:
+            if job.kind in kinds and self.is_done(job):
+                yield from_bytes(read(self.part(job)) or b"", columns)
 
     @contextmanager
     def locked(self, name: str, *, waits: bool = False) -> Iterator[bool]:
         """Whether this process alone has the lock of that name, inside the block."""
-        with (self.path / "locks" / name).open("w") as file:
-            yield lock(file.fileno(), waits)
+        held = acquired(self.path / "locks" / name, waits)
+        try:
+            yield held is not None
+        finally:
+            if held is not None:
+                held.release()
+
+    def remove_leftovers(self) -> None:
+        """Take away what processes that were killed while writing left behind.
+
+        Whoever writes a part has the lock of its job, on this machine or another; the rest is left over.
+        """
+        for each, name in leftovers(self.path / "parts"):
+            with self.locked(name) as is_ours:
+                if is_ours:
+                    each.unlink(missing_ok=True)
 
 
-def lock(descriptor: int, waits: bool) -> bool:
-    """Lock an open file until it is closed; False if another process has it and we do not wait."""
+def acquired(path: Path, waits: bool) -> BaseFileLock | None:
+    """A lock that we have now; None if another process has it and we do not wait."""
+    for kind in (FileLock, SoftFileLock):
+        lock: BaseFileLock = kind(path)
+        try:
+            lock.acquire(timeout=-1 if waits else 0)
+        except Timeout:
+            return None
+        except (OSError, NotImplementedError) as error:
+            if kind is FileLock and getattr(error, "errno", errno.ENOSYS) in UNLOCKABLE:
+                continue
+            raise InvalidInput(f"'{path}' cannot be locked: {error}.") from error
+        return lock
+    return None
+
+
+def read(path: Path) -> bytes | None:
+    """The bytes of a file; None if it is not there."""
     try:
-        fcntl = import_module("fcntl")
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
-    except BlockingIOError:
-        return False
-    return True
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InvalidInput(f"'{path}' cannot be read: {error.strerror}.") from error
+
+
+def leftovers(folder: Path) -> list[tuple[Path, str]]:
+    """Files in a folder that have our temporary names, each with the name of its lock."""
+    with os.scandir(folder) as entries:
+        found = [(each, OURS.fullmatch(each.name)) for each in entries]
+        return [
+            (Path(each.path), name["name"])
+            for each, name in found
+            if name and each.is_file(follow_symlinks=False)
+        ]
 
 
 def open_folder(path: str | Path) -> Folder:
     """The run in a folder."""
-    path = Path(path)
-    try:
-        kept = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise InvalidInput(
-            f"there is no run in '{path}'. Make one with: headlight evaluate --out {path}."
-        ) from error
-    except (OSError, ValueError) as error:
-        raise InvalidInput(f"the manifest of '{path}' cannot be read: {error}.") from error
-    if kept.get("format") != FORMAT:
-        raise InvalidInput(
-            f"'{path}' holds a run of format {kept.get('format')!r}; this version reads {FORMAT}."
-        )
-    given = kept["settings"]
-    settings = Settings(
-        **given | {"labels": tuple(given["labels"]), "rivals": tuple(given["rivals"])}
-    )
-    return Folder(path, settings, tuple(kept["rounds"]))
+    return Folder(Path(path), read_manifest(Path(path)))
 
 
 def prepare_folder(
@@ -128,51 +233,49 @@ def prepare_folder(
 ) -> Folder:
     """The folder of a run with what this call asks for added to its plan; refused if it is another run's."""
     path = Path(path)
+    content = to_bytes(table("examples", example_records(examples)))
+    check_place(path, settings, content)
     try:
         for part in ("parts", "locks"):
             (path / part).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidInput(f"'{path}' cannot be made a folder: {error.strerror}.") from error
-    empty = Folder(path, settings)
-    with empty.locked("manifest", waits=True):
-        remove_stale(path)
-        known: tuple[Mapping[str, Any], ...] = ()
+    with Folder(path, Manifest(settings, ())).locked("manifest", waits=True):
+        known = Manifest(settings, ())
         if (path / MANIFEST).exists():
-            found = open_folder(path)
-            check_same(found, settings)
-            settings, known = found.settings, found.rounds
-        else:
-            write_whole(
-                path / EXAMPLES, to_bytes(table("examples", example_records(examples))), flush=True
-            )
-        _, rounds = plan(settings, methods, metrics, known)
-        kept = {"format": FORMAT, "settings": settings.to_dict(), "rounds": rounds}
-        text = json.dumps(kept, indent=1)
-        if not (path / MANIFEST).exists() or rounds != list(known):
-            write_whole(path / MANIFEST, text, flush=True)
-    return Folder(path, settings, tuple(rounds))
-
-
-def remove_stale(path: Path) -> None:
-    """Take away what processes of this machine that were killed while writing left behind."""
-    for each in path.rglob(".*"):
-        if each.is_file() and not is_alive(each.suffix.removeprefix(".")):
+            known = check_same(open_folder(path), settings).manifest
+        _, rounds = plan(known.settings, methods, metrics, known.rounds)
+        manifest = replace(known, rounds=tuple(rounds))
+        if rounds != list(known.rounds):
+            write_manifest(path, manifest)
+        if read(path / EXAMPLES) != content:
+            write_whole(path / EXAMPLES, content, flush=True)
+        for each, _ in leftovers(path):
             each.unlink(missing_ok=True)
+    folder = Folder(path, manifest)
+    folder.remove_leftovers()
+    return folder
 
 
-def is_alive(process: str) -> bool:
-    """Whether a process of that number runs on this machine."""
-    try:
-        os.kill(int(process), 0)
-    except (ValueError, ProcessLookupError):
-        return False
-    except PermissionError:
-        return True
-    return True
+def check_place(path: Path, settings: Settings, content: bytes) -> None:
+    """Refuse a folder whose own files would be in the way, before anything is made or written there.
+
+    content: the file of the examples; a run that was stopped early may have left it.
+    """
+    parts, kept = path / "parts", None if path.is_file() else read(path / EXAMPLES)
+    strange = parts.is_dir() and not all(OURS.fullmatch(each.name) for each in parts.iterdir())
+    # Looked at last: another process that has just begun this run writes its manifest before anything else.
+    if (path / MANIFEST).exists():
+        check_same(open_folder(path), settings)
+    elif strange or kept not in (None, content):
+        raise InvalidInput(
+            f"'{path}' has {'parts' if strange else EXAMPLES} but no {MANIFEST} that says of which run. Choose "
+            "another folder, or bring the manifest back."
+        )
 
 
-def check_same(found: Folder, settings: Settings) -> None:
-    """Refuse to mix runs: what was asked must be what the folder is about."""
+def check_same(found: Folder, settings: Settings) -> Folder:
+    """The folder, if it is about what was asked; runs are not mixed."""
     own, asked = (
         found.settings.to_dict(),
         replace(settings, threads=found.settings.threads).to_dict(),
@@ -186,8 +289,14 @@ def check_same(found: Folder, settings: Settings) -> None:
             f"'{found.path}' holds the results of another run ({shown}). Choose another folder, or ask for "
             "the same; methods and metrics may be added."
         )
+    return found
 
 
 def data_hash(examples: Sequence[Example]) -> str:
     """A number that changes when any example does."""
-    return hashlib.sha256(to_bytes(table("examples", example_records(examples)))).hexdigest()[:16]
+    return short_hash(to_bytes(table("examples", example_records(examples))))
+
+
+def short_hash(content: bytes) -> str:
+    """A number that changes when any byte does."""
+    return hashlib.sha256(content).hexdigest()[:16]

@@ -7,8 +7,10 @@ from contextlib import contextmanager
 import torch
 
 from headlight.evaluation.folder import Folder
+from headlight.evaluation.parts import to_part
+from headlight.evaluation.queue import Queue
 from headlight.evaluation.settings import Job
-from headlight.evaluation.tables import Record, table, to_bytes
+from headlight.evaluation.tables import Record, table
 from headlight.evaluation.work import work
 from headlight.models.model import Model
 
@@ -20,35 +22,25 @@ def run_local(
     folder: Folder, models: Callable[[str], Model], advance: Callable[[Job], None]
 ) -> None:
     """Do what is not done; wait for what others are doing."""
-    examples = folder.examples
-    waiting = folder.missing()
+    examples, queue = folder.examples, Queue(folder.missing())
     with threads_as_found():
-        while waiting:
-            before = len(waiting)
-            for job in list(waiting):
-                if not folder.is_done(job) and is_ready(folder, job):
-                    with folder.locked(job.name) as is_ours:
-                        if is_ours and not folder.is_done(job):
-                            chosen = {n: examples[n] for n in range(job.first, job.last)}
-                            known = attributions_of(folder, job)
-                            found = work(job, folder.settings, models, chosen, known)
-                            folder.write(job, to_bytes(table(job.kind, found)))
-                if folder.is_done(job):
-                    waiting.remove(job)
-                    advance(job)
-            if len(waiting) == before:
+        while queue:
+            job = queue.take()
+            if job is None:
                 time.sleep(PAUSE)
-
-
-def is_ready(folder: Folder, job: Job) -> bool:
-    """Whether all that a job builds on is there."""
-    if job.kind != "measure":
-        return True
-    return all(
-        folder.is_done(other)
-        for other in folder.jobs
-        if other.kind == "explain" and other.shard == job.shard
-    )
+                queue.retry()
+                continue
+            with folder.locked(job.name) as is_ours:
+                if not is_ours:
+                    queue.postpone(job)
+                    continue
+                if not folder.is_done(job):
+                    chosen = {n: examples[n] for n in range(job.first, job.last)}
+                    known = attributions_of(folder, job)
+                    found = work(job, folder.settings, models, chosen, known)
+                    folder.write(job, to_part(table(job.kind, found)))
+            queue.finish(job)
+            advance(job)
 
 
 def attributions_of(folder: Folder, job: Job) -> list[Record]:

@@ -38,7 +38,8 @@ NOTHING = Corpus(())
 class Results:
     """All measures and attributions of a run.
 
-    corpus: metrics of all examples at once, with their options.
+    corpus: metrics of all examples at once, with their options. missing: jobs that are not finished. unsealed:
+    parts without a checksum, as the first version wrote them.
     """
 
     settings: Settings
@@ -46,6 +47,7 @@ class Results:
     attributions: "pyarrow.Table"
     corpus: Mapping[str, Mapping[str, Any]]
     missing: int = 0
+    unsealed: int = 0
 
     @cached_property
     def columns(self) -> dict[tuple[str, str], dict[str, NDArray[Any]]]:
@@ -249,16 +251,23 @@ def arranged(own: Mapping[str, list[Any]]) -> dict[str, NDArray[Any]]:
 
 def results_of(folder: Folder) -> Results:
     """The finished part of a run."""
-    asked = {name: options for each in folder.rounds for name, options in each["metrics"].items()}
+    asked = {
+        name: options
+        for each in folder.manifest.rounds
+        for name, options in each["metrics"].items()
+    }
     return Results(
         settings=folder.settings,
         measures=folder.read(("measure", "time")),
         attributions=folder.read(("explain",)),
         corpus={n: o for n, o in asked.items() if "corpus" in metric_of(n).needs},
         missing=len(folder.missing()),
+        unsealed=len(folder.unsealed),
     )
 
 
 def open_run(path: str | Path) -> Results:
     """What the run in a folder has found so far."""
-    return results_of(open_folder(path))
+    folder = open_folder(path)
+    folder.refuse_damage()
+    return results_of(folder)

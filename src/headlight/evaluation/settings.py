@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from headlight.errors import unknown_name
@@ -11,7 +12,6 @@ from headlight.methods import METHODS
 from headlight.metrics.case import METRICS, metric_of
 from headlight.registry import Entry
 
-FORMAT = 1
 ROLES = {
     "runner_up": "runner_up",
     "rivals": "rival",
@@ -51,6 +51,15 @@ class Settings:
         """As JSON keeps it."""
         return dict(json.loads(json.dumps(asdict(self))))
 
+    @cached_property
+    def identity(self) -> str:
+        """What parts must have in common to be of one run, in short."""
+        own = [
+            self.fingerprint, self.data_hash, self.explain, self.variant,
+            self.rivals, self.options, self.sanity, self.shard,
+        ]  # fmt: skip
+        return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:16]
+
 
 @dataclass(frozen=True)
 class Job:
@@ -67,7 +76,7 @@ class Job:
     metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     roles: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def name(self) -> str:
         """A name that tells this job from all others of its folder."""
         content = json.dumps([self.methods, self.metrics, self.roles], sort_keys=True)

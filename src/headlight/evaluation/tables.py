@@ -82,9 +82,20 @@ def to_bytes(found: "pyarrow.Table") -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
-def from_bytes(content: bytes) -> "pyarrow.Table":
-    """The table of a Parquet file."""
-    return import_module("pyarrow.parquet").read_table(arrow().BufferReader(content))
+def from_bytes(content: bytes, columns: Sequence[str] | None = None) -> "pyarrow.Table":
+    """The table of a Parquet file, or some columns of it."""
+    chosen = None if columns is None else list(columns)
+    return import_module("pyarrow.parquet").read_table(
+        arrow().BufferReader(content), columns=chosen
+    )
+
+
+def has_columns(content: bytes, kind: str) -> bool:
+    """Whether bytes are a Parquet file with the columns of that kind, and can be read."""
+    try:
+        return bool(from_bytes(content).schema.equals(table(kind, []).schema))
+    except (OSError, ValueError, arrow().ArrowException):
+        return False
 
 
 def example_records(examples: Sequence[Example]) -> Iterable[Record]:

@@ -1,0 +1,135 @@
+"""The manifest of a run: what it is about and what was asked for, with a checksum of itself."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from headlight.errors import InvalidInput
+from headlight.evaluation import MANIFEST
+from headlight.evaluation.settings import Settings
+from headlight.storage import write_whole
+
+FORMAT = 2
+"""Of new runs. The first version had no checksums; its runs are read, and go on as they are."""
+FORMATS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a folder of results is about, and its rounds in the order in which they were asked for."""
+
+    settings: Settings
+    rounds: tuple[Mapping[str, Any], ...]
+    format: int = FORMAT
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Keep a manifest, whole and flushed."""
+    kept = {
+        "format": manifest.format,
+        "settings": manifest.settings.to_dict(),
+        "rounds": list(manifest.rounds),
+    }
+    if manifest.format > 1:
+        kept["checksum"] = checksum(kept)
+    write_whole(folder / MANIFEST, json.dumps(kept, indent=1), flush=True)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest in a folder; a sentence where there is none, or a damaged one."""
+    try:
+        kept = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InvalidInput(
+            f"there is no run in '{folder}'. Make one with: headlight evaluate --out {folder}."
+        ) from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"the manifest of '{folder}' cannot be read: {error}.") from error
+    if not isinstance(kept, dict) or "format" not in kept:
+        raise InvalidInput(
+            f"'{folder / MANIFEST}' is not the manifest of a run. Choose another folder."
+        )
+    if kept["format"] not in FORMATS or isinstance(kept["format"], bool):
+        raise InvalidInput(
+            f"'{folder}' holds a run of format {kept['format']!r}; this version reads "
+            f"{' and '.join(map(str, FORMATS))}."
+        )
+    try:
+        return understood(kept)
+    except ValueError as error:
+        raise InvalidInput(
+            f"the manifest of '{folder}' is damaged: {error}. Bring it back from a copy, or "
+            "choose another folder."
+        ) from error
+
+
+def understood(kept: Mapping[str, Any]) -> Manifest:
+    """A manifest as JSON kept it; ValueError says what is wrong with it."""
+    settings, rounds = settings_of(kept.get("settings")), rounds_of(kept.get("rounds"))
+    if kept["format"] > 1 and kept.get("checksum") != checksum(kept):
+        raise ValueError("its checksum is another one")
+    return Manifest(settings, rounds, kept["format"])
+
+
+def checksum(kept: Mapping[str, Any]) -> str:
+    """A number that changes when anything in a manifest does."""
+    own = {name: value for name, value in kept.items() if name != "checksum"}
+    return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()
+
+
+WHOLE = ("count", "sanity", "shard", "threads")
+TEXTS = ("model", "fingerprint", "data", "data_hash", "explain", "variant")
+LISTS = ("labels", "rivals")
+OBJECTS = ("options", "versions")
+
+
+def settings_of(kept: Any) -> Settings:
+    """Settings as JSON kept them; ValueError says what is wrong with them."""
+    if not isinstance(kept, dict):
+        raise ValueError("'settings' is no object")
+    known = {each.name: each for each in fields(Settings)}
+    needed = [n for n, e in known.items() if e.default is e.default_factory is MISSING]
+    for name in needed:
+        if name not in kept:
+            raise ValueError(f"'{name}' is missing")
+    for name, value in kept.items():
+        if name not in known:
+            raise ValueError(f"'{name}' is not known")
+        check_setting(name, value)
+    return Settings(**{n: tuple(v) if n in LISTS else v for n, v in kept.items()})
+
+
+def check_setting(name: str, value: Any) -> None:
+    """Refuse a value that a setting cannot have."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    fits = {
+        **dict.fromkeys(WHOLE, is_number and value > 0),
+        **dict.fromkeys(TEXTS, isinstance(value, str)),
+        **dict.fromkeys(LISTS, is_list_of_texts(value)),
+        **dict.fromkeys(OBJECTS, isinstance(value, dict)),
+        "seed": is_number,
+        "limit": is_number or value is None,
+    }
+    if not fits[name] or (name == "explain" and value not in ("predicted", "gold")):
+        raise ValueError(f"'{name}' cannot be {value!r}")
+
+
+def is_list_of_texts(value: Any) -> bool:
+    """Whether a value from JSON is a list of strings."""
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def rounds_of(kept: Any) -> tuple[dict[str, Any], ...]:
+    """Rounds as JSON kept them; ValueError says what is wrong with them."""
+    if not isinstance(kept, list):
+        raise ValueError("'rounds' is no list")
+    for number, each in enumerate(kept):
+        fits = isinstance(each, dict) and set(each) == {"methods", "roles", "metrics"}
+        fits = fits and is_list_of_texts(each["methods"]) and is_list_of_texts(each["roles"])
+        fits = fits and isinstance(each["metrics"], dict)
+        if not fits or not all(isinstance(own, dict) for own in each["metrics"].values()):
+            raise ValueError(f"round {number} does not have methods, roles and metrics")
+    return tuple(kept)

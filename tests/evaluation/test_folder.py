@@ -1,0 +1,261 @@
+"""A run on disk: damage is noticed, the first version is read, only our own leftovers are removed."""
+
+import errno
+import json
+import os
+import random
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from headlight import InvalidInput, open_run
+from headlight.evaluation.folder import Folder, open_folder, prepare_folder
+from headlight.evaluation.parts import BLANK, MARK, to_part
+from headlight.evaluation.tables import from_bytes, table, to_bytes
+from tests.evaluation.made_up import METHODS, made_up_run, records
+
+FLIPS = 300
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Folder:
+    return made_up_run(tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture
+def copy(run: Folder, tmp_path: Path) -> Folder:
+    shutil.copytree(run.path, tmp_path / "copy")
+    return open_folder(tmp_path / "copy")
+
+
+def again(folder: Folder) -> Folder:
+    """Prepare the same run once more, as `evaluate` does."""
+    metrics = {name: {} for name in ("aopc", "log_odds")}
+    return prepare_folder(folder.path, folder.settings, folder.examples, METHODS, metrics)
+
+
+def test_no_flipped_bit_of_a_part_goes_unnoticed(run: Folder) -> None:
+    draw = random.Random(0)
+    for job in run.jobs:
+        content = run.part(job).read_bytes()
+        assert run.is_usable(job, content)
+        for _ in range(FLIPS // len(run.jobs)):
+            place, bit = draw.randrange(len(content)), 1 << draw.randrange(8)
+            changed = content[:place] + bytes([content[place] ^ bit]) + content[place + 1 :]
+            assert not run.is_usable(job, changed), (job.name, place, bit)
+
+
+def test_no_flipped_bit_of_the_checksum_itself_goes_unnoticed(run: Folder) -> None:
+    job = run.jobs[0]
+    content = run.part(job).read_bytes()
+    start = content.rindex(MARK) - len("headlight")
+    for place in range(start, start + len("headlight") + len(MARK) + len(BLANK)):
+        for bit in range(8):
+            changed = content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
+            assert not run.is_usable(job, changed), (place, bit)
+
+
+def test_no_flipped_bit_of_manifest_or_examples_changes_what_is_read(copy: Folder) -> None:
+    draw = random.Random(1)
+    for name in ("manifest.json", "examples.parquet"):
+        content = (copy.path / name).read_bytes()
+        for _ in range(200):
+            place, bit = draw.randrange(len(content)), 1 << draw.randrange(8)
+            changed = content[:place] + bytes([content[place] ^ bit]) + content[place + 1 :]
+            (copy.path / name).write_bytes(changed)
+            with pytest.raises(InvalidInput):
+                open_run(copy.path)
+        (copy.path / name).write_bytes(content)
+    assert open_run(copy.path).missing == 0
+
+
+def test_a_part_of_another_job_or_run_is_not_taken(run: Folder, tmp_path: Path) -> None:
+    first, second, *_ = run.jobs
+    assert not run.is_usable(first, run.part(second).read_bytes())
+    other = made_up_run(tmp_path / "other", count=9)
+    assert [job.name for job in other.jobs[:2]] == [first.name, second.name]
+    assert not run.is_usable(first, other.part(first).read_bytes())
+
+
+def test_equal_rows_give_equal_bytes_and_any_program_reads_them(
+    run: Folder, tmp_path: Path
+) -> None:
+    other = made_up_run(tmp_path / "other")
+    for job in run.jobs:
+        assert run.part(job).read_bytes() == other.part(job).read_bytes()
+        assert from_bytes(run.part(job).read_bytes()).equals(table(job.kind, records(job)))
+
+
+def test_runs_of_the_first_version_are_read_and_go_on(copy: Folder) -> None:
+    manifest = copy.path / "manifest.json"
+    kept = json.loads(manifest.read_text(encoding="utf-8"))
+    del kept["checksum"]
+    manifest.write_text(json.dumps(kept | {"format": 1}), encoding="utf-8")
+    for job in copy.jobs:
+        copy.part(job).write_bytes(to_bytes(table(job.kind, records(job))))
+    found = open_run(copy.path)
+    assert (found.missing, found.unsealed) == (0, len(copy.jobs))
+    damaged = copy.part(copy.jobs[0])
+    damaged.write_bytes(damaged.read_bytes()[:-9])
+    with pytest.raises(InvalidInput, match=f"1 of 4 parts .* '{damaged.name}'"):
+        open_run(copy.path)
+    folder = again(copy)
+    assert folder.manifest.format == 1
+    assert folder.missing() == [folder.jobs[0]]
+    folder.write(folder.jobs[0], to_part(table("explain", records(folder.jobs[0]))))
+    assert open_run(copy.path).unsealed == len(copy.jobs) - 1
+
+
+def test_a_part_without_a_checksum_is_not_taken_in_a_run_that_has_them(copy: Folder) -> None:
+    job = copy.jobs[0]
+    copy.part(job).write_bytes(to_bytes(table(job.kind, records(job))))
+    assert copy.missing() == [job]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ([], "is not the manifest of a run"),
+        ({"name": "my web app"}, "is not the manifest of a run"),
+        ({"format": 99}, "format 99; this version reads 1 and 2"),
+        ({"format": True}, "format True"),
+        ({"format": 1}, "'settings' is no object"),
+        ({"format": 1, "settings": []}, "'settings' is no object"),
+        ({"settings": {"model": "x"}}, "'fingerprint' is missing"),
+        ({"rounds": None}, "'rounds' is no list"),
+        ({"rounds": [{"methods": ["a"]}]}, "round 0 does not have methods, roles and metrics"),
+        ({"rounds": [{"methods": "a", "roles": [], "metrics": {}}]}, "round 0"),
+        ({"rounds": [{"methods": [], "roles": [], "metrics": {"aopc": 3}}]}, "round 0"),
+        ({"count": "x"}, "'count' cannot be 'x'"),
+        ({"count": 0}, "'count' cannot be 0"),
+        ({"count": True}, "'count' cannot be True"),
+        ({"shard": 0}, "'shard' cannot be 0"),
+        ({"shard": -1}, "'shard' cannot be -1"),
+        ({"shard": 2.5}, "'shard' cannot be 2.5"),
+        ({"labels": "x"}, "'labels' cannot be 'x'"),
+        ({"explain": "best"}, "'explain' cannot be 'best'"),
+        ({"options": None}, "'options' cannot be None"),
+        ({"colour": "red"}, "'colour' is not known"),
+        ({"count": 7}, "its checksum is another one"),
+    ],
+)
+def test_a_strange_manifest_is_a_sentence(change: object, message: str, copy: Folder) -> None:
+    manifest = copy.path / "manifest.json"
+    kept = json.loads(manifest.read_text(encoding="utf-8"))
+    if isinstance(change, dict) and not {"format", "name"} & set(change):
+        if not {"rounds", "settings"} & set(change):
+            change = {"settings": kept["settings"] | change}
+        change = kept | change
+    manifest.write_text(json.dumps(change), encoding="utf-8")
+    with pytest.raises(InvalidInput, match=re.escape(message)):
+        open_run(copy.path)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[" * 100_000, '{"format": 1' + "0" * 5000 + "}", "\xff"]
+)
+def test_a_manifest_that_is_no_json_is_a_sentence(text: str, copy: Folder) -> None:
+    (copy.path / "manifest.json").write_text(text, encoding="latin-1")
+    with pytest.raises(InvalidInput):
+        open_run(copy.path)
+
+
+def test_the_first_version_is_held_against_its_examples(copy: Folder) -> None:
+    manifest = copy.path / "manifest.json"
+    kept = json.loads(manifest.read_text(encoding="utf-8"))
+    kept = {"format": 1, "settings": kept["settings"] | {"count": 10**15}, "rounds": kept["rounds"]}
+    manifest.write_text(json.dumps(kept), encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"has 8 examples, its manifest says 1000000000000000"):
+        open_run(copy.path)
+
+
+def test_missing_examples_are_a_sentence(copy: Folder) -> None:
+    (copy.path / "examples.parquet").unlink()
+    with pytest.raises(InvalidInput, match=r"examples\.parquet' is missing"):
+        open_run(copy.path)
+
+
+def test_what_may_not_be_read_is_a_sentence(copy: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_path: Path) -> bytes:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    with pytest.raises(InvalidInput, match=r"cannot be read: Permission denied"):
+        open_run(copy.path)
+
+
+def test_a_run_is_read_without_writing(copy: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = sorted(copy.path.rglob("*"))
+    shutil.rmtree(copy.path / "locks")
+    monkeypatch.setattr("headlight.storage.os.open", None)
+    assert open_run(copy.path).missing == 0
+    monkeypatch.undo()
+    assert sorted(copy.path.rglob("*")) == [p for p in before if "locks" not in p.parts]
+
+
+def test_a_folder_that_may_not_be_locked_is_a_sentence(
+    copy: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_args: object, **_options: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(FileLock, "acquire", refused)
+    with pytest.raises(InvalidInput, match=r"cannot be locked: .*Permission denied"):
+        again(copy)
+
+
+def test_a_disk_without_locks_is_locked_by_files(
+    copy: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(*_args: object, **_options: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(FileLock, "acquire", unknown)
+    with copy.locked("a") as is_ours, copy.locked("a") as is_theirs:
+        assert (is_ours, is_theirs) == (True, False)
+    with copy.locked("a") as is_ours:
+        assert is_ours
+
+
+def test_only_our_own_leftovers_are_removed(copy: Folder) -> None:
+    job = copy.jobs[0]
+    ours = [
+        copy.path / ".manifest.json.0123456789abcdef.tmp",
+        copy.path / ".examples.parquet.0123456789abcdef.tmp",
+        copy.path / "parts" / f".{job.name}.parquet.0123456789abcdef.tmp",
+        copy.path / "parts" / f".{job.name}.parquet.4321",
+    ]
+    theirs = [
+        copy.path / ".env",
+        copy.path / ".env.1234",
+        copy.path / "parts" / ".notes.parquet.0123456789abcdef.tmp",
+        copy.path / "parts" / ".gitignore",
+        copy.path / "sub" / ours[2].name,
+    ]
+    (copy.path / "sub").mkdir()
+    for path in (*ours, *theirs):
+        path.write_bytes(b"x")
+    again(copy)
+    assert [path.exists() for path in ours] == [False] * len(ours)
+    assert [path.exists() for path in theirs] == [True] * len(theirs)
+
+
+def test_what_another_process_is_writing_is_left_alone(copy: Folder) -> None:
+    job = copy.jobs[0]
+    half = copy.path / "parts" / f".{job.name}.parquet.0123456789abcdef.tmp"
+    half.write_bytes(b"half")
+    with copy.locked(job.name):
+        again(copy)
+        assert half.exists()
+    again(copy)
+    assert not half.exists()
+
+
+def test_names_of_processes_are_not_asked_for(
+    copy: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "kill", None)
+    again(copy)
