@@ -1,13 +1,16 @@
 """Summaries and comparisons: numbers worked out by hand, oracles, properties."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headlight.metrics import statistics
 from headlight.metrics.statistics import (
+    RESAMPLES,
     Summary,
     chunk_weights,
     compare,
@@ -205,3 +208,56 @@ def test_the_interval_of_a_mean_of_chunks_is_around_it() -> None:
     assert found.mean == pytest.approx(1 / 11)
     assert found.low <= found.mean <= found.high
     assert mean_of_chunks(values) == found.mean
+
+
+# -------------------------------------------------------------------------------- many examples
+
+
+def drawn_at_once(values: np.ndarray, weights: np.ndarray, seed: int) -> tuple[float, float]:
+    """The interval from all draws in one matrix."""
+    drawn = np.random.default_rng(seed).integers(0, len(values), (RESAMPLES, len(values)))
+    means = (values[drawn] * weights[drawn]).sum(1) / weights[drawn].sum(1)
+    low, high = np.quantile(means, (0.025, 0.975))
+    return float(low), float(high)
+
+
+@pytest.mark.parametrize("count", [2, 3, 501, 2_003])
+def test_draws_in_pieces_are_the_same_draws(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(statistics, "AT_ONCE", 7_001)
+    generator = np.random.default_rng(count)
+    values, weights = generator.normal(3, 1, count), generator.random(count) + 0.5
+    found = summarise(values, weights, seed=5)
+    assert (found.low, found.high) == drawn_at_once(values, weights, 5)
+
+
+def test_signs_in_pieces_are_the_same_signs(monkeypatch: pytest.MonkeyPatch) -> None:
+    gaps = np.random.default_rng(0).normal(0.05, 1, 501)
+    whole = compare(gaps, np.zeros(501), seed=3)
+    monkeypatch.setattr(statistics, "AT_ONCE", 7_001)
+    assert compare(gaps, np.zeros(501), seed=3) == whole
+
+
+def test_many_examples_have_the_interval_that_their_error_gives() -> None:
+    generator = np.random.default_rng(1)
+    values, weights = generator.exponential(2, 200_000), generator.random(200_000) + 0.5
+    found = summarise(values, weights)
+    # The mean of so many examples is normal; 2,000 resamples know the ends of its interval to about 6 %.
+    assert found.mean - found.low == pytest.approx(1.96 * found.error, rel=0.12)
+    assert found.high - found.mean == pytest.approx(1.96 * found.error, rel=0.12)
+
+
+def test_many_pairs_are_told_apart_or_not() -> None:
+    generator = np.random.default_rng(2)
+    first = generator.normal(0, 1, 100_000)
+    assert compare(first + 0.02, generator.normal(0, 1, 100_000)).p_value < 0.01
+    assert compare(first, generator.normal(0, 1, 100_000)).p_value > 0.05
+
+
+def test_a_million_examples_need_little_memory() -> None:
+    values = np.random.default_rng(0).random(1_000_000)
+    tracemalloc.start()
+    found = summarise(values)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.low < 0.5 < found.high
+    assert peak < 200e6

@@ -9,6 +9,10 @@ from numpy.typing import NDArray
 
 RESAMPLES = 2_000
 FLIPS = 10_000
+LARGE = 10_000
+"""Beyond so many examples, this many random groups of them are drawn instead: 2,000 × n draws take too long."""
+AT_ONCE = 1_000_000
+"""Draws that are held in memory."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ def summarise(
 ) -> Summary:
     """The summary of values; NaN is passed over and counted.
 
-    The interval is the middle 95 % of the means of 2,000 resamples.
+    The interval is the middle 95 % of the means of 2,000 resamples, of examples or of 10,000 groups of them.
     """
     every = np.asarray(values, np.float64)
     known = ~np.isnan(every)
@@ -49,10 +53,35 @@ def summarise(
     if len(x) == 1:
         return Summary(mean, math.nan, math.nan, math.nan, 1, missing, noted)
     error = float(np.sqrt(((w * (x - mean)) ** 2).sum() * len(x) / (len(x) - 1)) / w.sum())
-    drawn = np.random.default_rng(seed).integers(0, len(x), (RESAMPLES, len(x)))
-    means = (x[drawn] * w[drawn]).sum(1) / w[drawn].sum(1)
-    low, high = np.quantile(means, (0.025, 0.975))
+    low, high = np.quantile(resampled_means(x * w, w, seed), (0.025, 0.975))
     return Summary(mean, error, float(low), float(high), len(x), missing, noted)
+
+
+def resampled_means(
+    products: NDArray[np.float64], weights: NDArray[np.float64], seed: int
+) -> NDArray[np.float64]:
+    """Means of resamples, a few resamples at a time. products: of values and weights."""
+    products, weights = grouped(products, seed), grouped(weights, seed)
+    generator, count = np.random.default_rng(seed), len(products)
+    means = []
+    for size in pieces(RESAMPLES, count):
+        drawn = generator.integers(0, count, (size, count))
+        means.append(products[drawn].sum(1) / weights[drawn].sum(1))
+    return np.concatenate(means)
+
+
+def grouped(values: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """Sums over random groups, the same for all values of one length; the values if they are few."""
+    if len(values) <= LARGE:
+        return values
+    groups = np.random.default_rng(seed).permutation(len(values)) % LARGE
+    return np.bincount(groups, values, LARGE)
+
+
+def pieces(rows: int, width: int) -> list[int]:
+    """How many rows of that width are drawn at a time, until all are."""
+    most = max(1, AT_ONCE // width)
+    return [min(most, rows - start) for start in range(0, rows, most)]
 
 
 @dataclass(frozen=True)
@@ -75,7 +104,7 @@ def compare(
     """First less second, example by example; those that either side passed over are left out.
 
     p: the share of 10,000 random changes of sign whose mean is as far from 0, two-sided (Fisher's test of
-    paired differences), with the observed one counted among them.
+    paired differences), with the observed one counted among them; of many examples, groups change sign.
     """
     gaps = np.asarray(first, np.float64) - np.asarray(second, np.float64)
     gaps = gaps[~np.isnan(gaps)]
@@ -83,10 +112,10 @@ def compare(
         return Comparison(math.nan, math.nan, math.nan, math.nan, len(gaps))
     own = summarise(gaps, seed=seed)
     generator = np.random.default_rng(seed)
-    as_far = 0
-    for _ in range(10):
-        signs = generator.integers(0, 2, (FLIPS // 10, len(gaps))) * 2 - 1
-        means = (signs * gaps).mean(1)
+    sums, as_far = grouped(gaps, seed), 0
+    for size in pieces(FLIPS, len(sums)):
+        signs = generator.integers(0, 2, (size, len(sums))) * 2 - 1
+        means = (signs * sums).sum(1) / len(gaps)
         as_far += int((np.abs(means) >= abs(own.mean) * (1 - 1e-9)).sum())
     return Comparison(own.mean, own.low, own.high, (as_far + 1) / (FLIPS + 1), len(gaps))
 
