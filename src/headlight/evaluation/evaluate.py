@@ -97,7 +97,7 @@ def evaluate(
             else:
                 run_local(folder, models, advance)
         folder.remove_leftovers()
-        return results_of(folder)
+        return results_of(folder, is_kept=out is not None)
 
 
 def preview(

@@ -128,6 +128,11 @@ class Folder:
         self.unsealed.add(job.name)
         return has_columns(content, job.kind)
 
+    @property
+    def size(self) -> int:
+        """Bytes of all finished parts."""
+        return sum(self.part(job).stat().st_size for job in self.jobs if self.is_done(job))
+
     def missing(self) -> list[Job]:
         """The jobs that are not finished."""
         return [job for job in self.jobs if not self.is_done(job)]

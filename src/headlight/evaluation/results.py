@@ -1,18 +1,29 @@
-"""`Results`: what a run found, read from its folder into memory; summaries, curves and comparisons."""
+"""`Results`: what a run found, read from its folder; summaries, curves and comparisons."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headlight.evaluation.columns import (
+    BYTES_OF_A_MEASURE,
+    Block,
+    Column,
+    Curves,
+    Names,
+    blocks_of,
+    curves_of,
+    names_of,
+)
 from headlight.evaluation.folder import Folder, open_folder
 from headlight.evaluation.settings import Settings
+from headlight.evaluation.tables import table
 from headlight.metrics.case import metric_of
 from headlight.metrics.statistics import (
     RESAMPLES,
@@ -34,6 +45,39 @@ CORPUS_RESAMPLES = RESAMPLES // 20
 NOTHING = Corpus(())
 
 
+MEASURING = ("measure", "time")
+"""Jobs that give measures."""
+SMALL = 16_000_000
+"""Bytes of the parts of a run that is read into memory at once; larger ones are read part by part."""
+GATHERED = 1_000_000_000
+"""Bytes of the measures of large runs that are held at once."""
+
+
+class Source(Protocol):
+    """Gives the finished parts of a run."""
+
+    def tables(
+        self, kinds: Sequence[str], columns: Sequence[str] | None = None
+    ) -> "Iterator[pyarrow.Table]":
+        """Those of some kinds one by one, whole or some columns of them."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory:
+    """A run that has been read."""
+
+    measures: "pyarrow.Table"
+    attributions: "pyarrow.Table"
+
+    def tables(
+        self, kinds: Sequence[str], columns: Sequence[str] | None = None
+    ) -> "Iterator[pyarrow.Table]":
+        """All of these kinds as one table, whole or some columns of it."""
+        found = self.attributions if "explain" in kinds else self.measures
+        yield found if columns is None else found.select(list(columns))
+
+
 @dataclass(frozen=True, eq=False)
 class Results:
     """All measures and attributions of a run.
@@ -43,60 +87,90 @@ class Results:
     """
 
     settings: Settings
-    measures: "pyarrow.Table"
-    attributions: "pyarrow.Table"
+    source: Source
     corpus: Mapping[str, Mapping[str, Any]]
     missing: int = 0
     unsealed: int = 0
 
     @cached_property
-    def columns(self) -> dict[tuple[str, str], dict[str, NDArray[Any]]]:
-        """For every metric and method: value, weight and note of each example."""
-        found: dict[tuple[str, str], dict[str, list[Any]]] = {}
-        names = ("example", "value", "weight", "note", "curve", "levels")
-        plain = self.measures.to_pydict()
-        for row, key in enumerate(zip(plain["metric"], plain["method"], strict=True)):
-            own = found.setdefault(key, {name: [] for name in names})
-            for name in names:
-                own[name].append(plain[name][row])
-        return {key: arranged(own) for key, own in found.items()}
+    def measures(self) -> "pyarrow.Table":
+        """All measures in one table; of large runs it may not fit into memory."""
+        return concatenated("measure", self.source.tables(MEASURING))
+
+    @cached_property
+    def attributions(self) -> "pyarrow.Table":
+        """All attributions in one table; of large runs it may not fit into memory."""
+        return concatenated("explain", self.source.tables(("explain",)))
+
+    def attributed(self, method: str) -> "Iterator[pyarrow.Table]":
+        """The attributions of a method for the explained class, part by part."""
+        compute = import_module("pyarrow.compute")
+        for each in self.source.tables(("explain",)):
+            is_own = compute.equal(each["role"], "own")
+            yield each.filter(compute.and_(compute.equal(each["method"], method), is_own))
+
+    @cached_property
+    def names(self) -> Names:
+        """The metrics of single examples, and the methods that each measured."""
+        return names_of(partial(self.source.tables, MEASURING))
+
+    @cached_property
+    def blocks(self) -> dict[str, Block]:
+        """The metrics that are in memory now."""
+        return {}
+
+    def column(self, metric: str, method: str) -> Column | None:
+        """A metric for a method, example by example; None if it was not measured."""
+        if metric not in self.names:
+            return None
+        if metric not in self.blocks:
+            self.blocks.clear()
+            chosen = self.next_names(metric)
+            tables = partial(self.source.tables, MEASURING)
+            self.blocks.update(blocks_of(tables, chosen, self.settings.count))
+        return self.blocks[metric].column(method)
+
+    def next_names(self, metric: str) -> Names:
+        """A metric and as many after it as can be held at once: tables and figures go through them in order."""
+        later = list(self.names)
+        chosen: Names = {}
+        room = GATHERED / BYTES_OF_A_MEASURE / max(1, self.settings.count)
+        for name in later[later.index(metric) :]:
+            room -= len(self.names[name])
+            if chosen and room < 0:
+                break
+            chosen[name] = self.names[name]
+        return chosen
 
     @property
     def methods(self) -> list[str]:
         """The methods, in the order in which they were asked for."""
-        seen = dict.fromkeys(self.attributions.column("method").to_pylist())
-        return [name for name in seen if name]
+        return list(self.overview.methods)
 
     @cached_property
     def metrics(self) -> list[str]:
         """The metrics and their parts, in the order in which they were asked for."""
-        return [*dict.fromkeys(metric for metric, _ in self.columns), *self.corpus]
+        return [*self.names, *self.corpus]
 
     @cached_property
+    def overview(self) -> "Overview":
+        """What one pass over the attributions tells."""
+        return overview_of(self.source, self.settings.count)
+
+    @property
     def failures(self) -> dict[int, str]:
         """Examples that could not be explained, and why."""
-        rows = self.attributions.to_pydict()
-        return {
-            example: error
-            for example, error in zip(rows["example"], rows["error"], strict=True)
-            if error is not None
-        }
+        return self.overview.failures
 
-    @cached_property
+    @property
     def accuracy(self) -> float:
         """How often the model predicts the right class; NaN where there are no labels."""
-        rows = self.attributions.select(["example", "role", "gold", "predicted"]).to_pydict()
-        right = {
-            example: gold == predicted
-            for example, role, gold, predicted in zip(*rows.values(), strict=True)
-            if role == "own" and gold is not None
-        }
-        return sum(right.values()) / len(right) if right else math.nan
+        return self.overview.accuracy
 
     def values(self, metric: str, method: str) -> NDArray[np.float64]:
         """The value of every example, NaN where it was passed over."""
-        own = self.columns.get((metric, method))
-        return np.array([], np.float64) if own is None else own["value"]
+        own = self.column(metric, method)
+        return np.array([], np.float64) if own is None else own.value
 
     @cached_property
     def summaries(self) -> dict[tuple[str, str], Summary]:
@@ -113,15 +187,16 @@ class Results:
 
     def example_summary(self, metric: str, method: str) -> Summary:
         """A metric of single examples."""
-        own = self.columns.get((metric, method))
+        own = self.column(metric, method)
         if own is None:
             return summarise([])
-        noted = sum(
-            n is not None and not math.isnan(v)
-            for n, v in zip(own["note"], own["value"], strict=True)
-        )
-        weights = chunk_weights(own["value"]) if metric in CHUNKED else own["weight"]
-        return summarise(own["value"], weights, noted=noted)
+        weights = chunk_weights(own.value) if metric in CHUNKED else own.weight
+        return summarise(own.value, weights, noted=own.noted)
+
+    @cached_property
+    def curves(self) -> dict[tuple[str, str], Curves]:
+        """The sums of all curves."""
+        return curves_of(partial(self.source.tables, MEASURING))
 
     def curve(self, metric: str, method: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The levels of a metric and the mean of its curve there, where it has one."""
@@ -129,34 +204,19 @@ class Results:
             examples, options = self.type_scores.get(method, NOTHING), self.corpus[metric]
             (whole,) = metric_of(metric).function(examples, **options).values()
             return np.array(whole.levels), np.array(whole.curve)
-        own = self.columns.get((metric, method))
-        known = [] if own is None else [
-            (tuple(levels), curve)
-            for levels, curve, value in zip(own["levels"], own["curve"], own["value"], strict=True)
-            if curve and not math.isnan(value)
-        ]  # fmt: skip
-        if not known:
-            return np.array([]), np.array([])
-        usual = max(
-            {levels for levels, _ in known}, key=lambda each: sum(k == each for k, _ in known)
-        )
-        curves = [curve for levels, curve in known if levels == usual]
-        width = len(curves[0])
-        places = np.array(usual if len(usual) == width else range(width), np.float64)
-        return places, np.mean([curve for curve in curves if len(curve) == width], axis=0)
+        own = self.curves.get((metric, method))
+        return (np.array([]), np.array([])) if own is None else own.mean
 
     def compare(self, metric: str, first: str, second: str) -> Comparison:
         """Two methods on the same examples."""
-        both = [self.columns.get((metric, name)) for name in (first, second)]
-        if both[0] is None or both[1] is None:
+        one, other = self.column(metric, first), self.column(metric, second)
+        if one is None or other is None:
             return compare([], [])
-        common = sorted(set(both[0]["example"].tolist()) & set(both[1]["example"].tolist()))
-        paired = []
-        for own in both:
-            assert own is not None
-            by_example = dict(zip(own["example"].tolist(), own["value"].tolist(), strict=True))
-            paired.append([by_example[n] for n in common])
-        return compare(*paired)
+        common = np.intersect1d(one.example, other.example, assume_unique=True)
+        return compare(
+            one.value[np.searchsorted(one.example, common)],
+            other.value[np.searchsorted(other.example, common)],
+        )
 
     def best(self, metric: str) -> str | None:
         """The method that a metric speaks for; of `random` it never does."""
@@ -173,9 +233,13 @@ class Results:
     def type_scores(self) -> dict[str, Corpus]:
         """The scores of every example by token type, by method."""
         names = ["method", "role", "tokens", "special", "scores", "predicted_label"]
-        rows = self.attributions.select(names).to_pydict()
         found: dict[str, list[TypeScores]] = {}
-        for method, role, tokens, special, scores, label in zip(*rows.values(), strict=True):
+        rows = (
+            row
+            for each in self.source.tables(("explain",), names)
+            for row in zip(*each.select(names).to_pydict().values(), strict=True)
+        )
+        for method, role, tokens, special, scores, label in rows:
             if role == "own":
                 kept = [n for n, is_special in enumerate(special) if not is_special]
                 found.setdefault(method, []).append(
@@ -233,35 +297,57 @@ class Results:
         return pandas.DataFrame([row for row in rows if row["count"]])
 
 
-def arranged(own: Mapping[str, list[Any]]) -> dict[str, NDArray[Any]]:
-    """Columns of one metric and method in the order of the examples."""
-    order = sorted(range(len(own["example"])), key=lambda n: own["example"][n])
-    found: dict[str, Any] = {}
-    for name, values in own.items():
-        sorted_values: Any = [values[n] for n in order]
-        if name in ("value", "weight"):
-            sorted_values = np.array(
-                [math.nan if v is None else v for v in sorted_values], np.float64
-            )
-        elif name == "example":
-            sorted_values = np.array(sorted_values, np.int64)
-        found[name] = sorted_values
-    return found
+@dataclass(frozen=True)
+class Overview:
+    """What the attributions of a run tell beside their scores."""
+
+    methods: tuple[str, ...]
+    failures: dict[int, str]
+    accuracy: float
 
 
-def results_of(folder: Folder) -> Results:
-    """The finished part of a run."""
-    asked = {
-        name: options
-        for each in folder.manifest.rounds
-        for name, options in each["metrics"].items()
-    }
+def overview_of(source: Source, count: int) -> Overview:
+    """Methods, failures and accuracy, in one pass over the attributions."""
+    compute = import_module("pyarrow.compute")
+    methods: dict[str, None] = {}
+    failures: dict[int, str] = {}
+    is_known, is_right = np.zeros(count, bool), np.zeros(count, bool)
+    for each in source.tables(
+        ("explain",), ("example", "method", "role", "gold", "predicted", "error")
+    ):
+        methods |= dict.fromkeys(name for name in each["method"].unique().to_pylist() if name)
+        failed = each.filter(each["error"].is_valid())
+        failures |= zip(failed["example"].to_pylist(), failed["error"].to_pylist(), strict=True)
+        is_own = compute.and_(compute.equal(each["role"], "own"), each["gold"].is_valid())
+        own = each.filter(is_own)
+        examples = own["example"].to_numpy()
+        is_known[examples] = True
+        is_right[examples] = own["gold"].to_numpy() == own["predicted"].to_numpy()
+    accuracy = float(is_right[is_known].mean()) if is_known.any() else math.nan
+    return Overview(tuple(methods), failures, accuracy)
+
+
+def concatenated(kind: str, tables: "Iterable[pyarrow.Table]") -> "pyarrow.Table":
+    """Tables of a kind as one; without any, an empty one."""
+    return import_module("pyarrow").concat_tables([table(kind, []), *tables])
+
+
+def results_of(folder: Folder, *, is_kept: bool = True) -> Results:
+    """The finished part of a run. is_kept: the folder stays, so that a large run can be read when needed."""
+    rounds = folder.manifest.rounds
+    asked = {name: options for each in rounds for name, options in each["metrics"].items()}
+    missing = len(folder.missing())
+    source: Source = folder
+    if not is_kept or folder.size < SMALL:
+        source = InMemory(
+            concatenated("measure", folder.tables(MEASURING)),
+            concatenated("explain", folder.tables(("explain",))),
+        )
     return Results(
         settings=folder.settings,
-        measures=folder.read(("measure", "time")),
-        attributions=folder.read(("explain",)),
+        source=source,
         corpus={n: o for n, o in asked.items() if "corpus" in metric_of(n).needs},
-        missing=len(folder.missing()),
+        missing=missing,
         unsealed=len(folder.unsealed),
     )
 

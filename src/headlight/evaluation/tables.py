@@ -85,9 +85,7 @@ def to_bytes(found: "pyarrow.Table") -> bytes:
 def from_bytes(content: bytes, columns: Sequence[str] | None = None) -> "pyarrow.Table":
     """The table of a Parquet file, or some columns of it."""
     chosen = None if columns is None else list(columns)
-    return import_module("pyarrow.parquet").read_table(
-        arrow().BufferReader(content), columns=chosen
-    )
+    return import_module("pyarrow.parquet").ParquetFile(arrow().BufferReader(content)).read(chosen)
 
 
 def has_columns(content: bytes, kind: str) -> bool:

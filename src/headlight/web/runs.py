@@ -171,13 +171,11 @@ def number(value: float) -> float | None:
 
 def scored(results: Results, method: str) -> Scored:
     """What a method said of every example."""
-    import pyarrow.compute as compute
-
-    table = results.attributions
-    chosen = compute.and_(
-        compute.equal(table["method"], method), compute.equal(table["role"], "own")
-    )
-    return {record["example"]: record for record in table.filter(chosen).to_pylist()}
+    return {
+        record["example"]: record
+        for each in results.attributed(method)
+        for record in each.to_pylist()
+    }
 
 
 def gold_name(label: str | int | None, names: Sequence[str]) -> str | None:
