@@ -75,7 +75,7 @@ def grouped(values: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     if len(values) <= LARGE:
         return values
     groups = np.random.default_rng(seed).permutation(len(values)) % LARGE
-    return np.bincount(groups, values, LARGE)
+    return np.bincount(groups, values, LARGE).astype(np.float64)
 
 
 def pieces(rows: int, width: int) -> list[int]:
