@@ -15,6 +15,7 @@ from headlight import InvalidInput, open_run
 from headlight.evaluation.folder import Folder, open_folder, prepare_folder
 from headlight.evaluation.parts import BLANK, MARK, to_part
 from headlight.evaluation.tables import from_bytes, table, to_bytes
+from headlight.report.page import facts
 from tests.evaluation.made_up import METHODS, made_up_run, records
 
 FLIPS = 300
@@ -98,6 +99,9 @@ def test_runs_of_the_first_version_are_read_and_go_on(copy: Folder) -> None:
         copy.part(job).write_bytes(to_bytes(table(job.kind, records(job))))
     found = open_run(copy.path)
     assert (found.missing, found.unsealed) == (0, len(copy.jobs))
+    assert "<dt>parts without checksum</dt><dd>4, written by an earlier version</dd>" in facts(
+        found
+    )
     damaged = copy.part(copy.jobs[0])
     damaged.write_bytes(damaged.read_bytes()[:-9])
     with pytest.raises(InvalidInput, match=f"1 of 4 parts .* '{damaged.name}'"):

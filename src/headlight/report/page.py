@@ -59,6 +59,8 @@ def facts(results: Results) -> str:
         "unfinished jobs": str(results.missing),
         "versions": ", ".join(f"{name} {number}" for name, number in settings.versions.items()),
     }
+    if results.unsealed:
+        known["parts without checksum"] = f"{results.unsealed}, written by an earlier version"
     if settings.rivals:
         known["held against"] = ", ".join(settings.rivals)
     if settings.options:
