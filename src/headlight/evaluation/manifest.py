@@ -99,7 +99,8 @@ def settings_of(kept: Any) -> Settings:
         if name not in known:
             raise ValueError(f"'{name}' is not known")
         check_setting(name, value)
-    return Settings(**{n: tuple(v) if n in LISTS else v for n, v in kept.items()})
+    given: dict[str, Any] = {n: tuple(v) if n in LISTS else v for n, v in kept.items()}
+    return Settings(**given)
 
 
 def check_setting(name: str, value: Any) -> None:
