@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import torch
+from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from headlight.batch import Batch, Row, described, located
@@ -13,7 +15,8 @@ from headlight.errors import InvalidInput
 from headlight.inputs import whole_number
 from headlight.models.model import Model
 from headlight.text import check_characters, wrong_kind
-from headlight.trace.capture import NETWORK_LOCK, evaluating
+from headlight.trace.double import double
+from headlight.trace.undisturbed import plain_state, undisturbed
 
 UNFINISHED = "\N{REPLACEMENT CHARACTER}"
 """What tokenizers write for the first bytes of a character."""
@@ -52,14 +55,15 @@ def generate(model: Model, row: Row, max_new_tokens: int) -> list[int]:
     """The ids the model itself would write after the row."""
     ids = torch.tensor([row.ids], device=model.network.device)
     attended = torch.tensor([row.attended], device=model.network.device).long()
-    with NETWORK_LOCK, evaluating(model.network), torch.no_grad():
-        written = model.network.generate(  # type: ignore[operator]
-            ids,
-            attention_mask=attended,
-            max_new_tokens=max_new_tokens,
-            do_sample=False,
-            pad_token_id=model.pad_id or 0,
-        )
+    generation = partial(
+        double(model).network.generate,  # type: ignore[arg-type]
+        ids,
+        attention_mask=attended,
+        max_new_tokens=max_new_tokens,
+        do_sample=False,
+        pad_token_id=model.pad_id or 0,
+    )
+    written: Tensor = undisturbed(generation, plain_state(), torch.no_grad())
     return [int(token) for token in written[0, len(row) :]]
 
 

@@ -30,6 +30,7 @@ from headlight.models.model import HEADS, Model, Task, task_of
 from headlight.models.names import check_name, is_only_cached, refused
 from headlight.models.quiet import quiet
 from headlight.trace.check import proved
+from headlight.trace.undisturbed import plain_state, undisturbed
 
 AUTO_CLASSES = {
     Task.SEQUENCE: AutoModelForSequenceClassification,
@@ -81,6 +82,7 @@ def wrap(
     """
     network, own_tokenizer = unpacked(network)
     tokenizer = tokenizer or own_tokenizer
+    network = getattr(network, "_orig_mod", network)  # what torch.compile was given
     get_base_model: Any = getattr(network, "get_base_model", None)
     if get_base_model is not None:
         adapted: Any = network
@@ -103,7 +105,7 @@ def wrap(
         task=task_of(network) if task is None else known_task(task),
         architecture=row_of(network),
     )
-    return proved(model)
+    return undisturbed(lambda: proved(model), plain_state(), torch.enable_grad())
 
 
 def unpacked(given: Any) -> tuple[Any, Any]:

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import torch
 
 from headlight.attribution import Attribution, Explained
 from headlight.batch import Row
@@ -17,8 +16,11 @@ from headlight.models.model import Model, is_half_precision
 from headlight.progress import progress_of
 from headlight.registry import Entry
 from headlight.target import Target
+from headlight.trace.double import double
+from headlight.trace.halving import in_halves
 from headlight.trace.precision import needed_type, widened
 from headlight.trace.trace import Noted, Trace, trace
+from headlight.trace.undisturbed import plain_state, undisturbed
 
 ATTENTION_VALUES = 2**28
 """Most attention weights of all layers that one pass may hold (1 GiB in 32 bits)."""
@@ -62,6 +64,7 @@ def run(
 ) -> list[dict[str, Attribution]]:
     """The attributions of every row by method name; rows of like length share a pass."""
     answers: list[dict[str, Attribution]] = [{} for _ in rows]
+    model = double(model)
     parts = by_precision(model, plan)
     total = len(rows) * len(parts)
     with progress_of("explaining", total, is_shown=plan.progress) as advance:
@@ -118,15 +121,12 @@ def run_bucket(
     model: Model, rows: list[Row], targets: list[Target], plan: Plan
 ) -> list[dict[str, Attribution]]:
     """One pass; where memory does not suffice, two of half the size."""
-    try:
-        with torch.inference_mode(False):
-            return run_pass(model, rows, targets, plan)
-    except torch.OutOfMemoryError:
-        if len(rows) == 1:
-            raise
-    middle = len(rows) // 2
-    first = run_bucket(model, rows[:middle], targets[:middle], plan)
-    return first + run_bucket(model, rows[middle:], targets[middle:], plan)
+
+    def run(part: Sequence[tuple[Row, Target]]) -> list[dict[str, Attribution]]:
+        own, asked = map(list, zip(*part, strict=True))
+        return undisturbed(lambda: run_pass(model, own, asked, plan), plain_state())
+
+    return in_halves(run, list(zip(rows, targets, strict=True)), lambda pair: len(pair[0]))
 
 
 def run_pass(

@@ -11,10 +11,12 @@ from headlight.batch import Row, collate
 from headlight.models.model import Model, Task
 from headlight.passes import buckets
 from headlight.target import Target
-from headlight.trace.capture import NETWORK_LOCK, evaluating
 from headlight.trace.decisions import DECIDERS, Case, Decision, token_name
+from headlight.trace.double import double
 from headlight.trace.goal import kind_of
+from headlight.trace.halving import in_halves
 from headlight.trace.network import check_finite, check_ids, logits_of
+from headlight.trace.undisturbed import plain_state, undisturbed
 
 LIKELIEST = 5
 """Choices that are told where there is a whole vocabulary of them."""
@@ -77,12 +79,15 @@ def choices(model: Model, decision: Decision, logits: Tensor) -> Iterator[tuple[
 def plain_logits(model: Model, rows: Sequence[Row]) -> Iterator[Tensor]:
     """The logits [position, class] of each row, from one plain pass."""
     check_ids(model, rows)
-    inputs = collate(rows, model.pad_id or 0, model.network.device)
-    with NETWORK_LOCK, evaluating(model.network), torch.inference_mode():
-        logits = logits_of(model, inputs)
-    check_finite(logits, model)
-    for number, row in enumerate(rows):
-        yield logits[number, : len(row)]
+    own = double(model)
+
+    def run(part: Sequence[Row]) -> list[Tensor]:
+        inputs = collate(part, model.pad_id or 0, model.network.device)
+        logits = undisturbed(lambda: logits_of(own, inputs), plain_state(), torch.inference_mode())
+        check_finite(logits, model)
+        return [logits[number, : len(row)] for number, row in enumerate(part)]
+
+    yield from in_halves(run, rows, len)
 
 
 def explicit(task: Task, decision: Decision) -> Target:

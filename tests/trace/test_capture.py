@@ -21,6 +21,7 @@ from headlight.models.architectures import Architecture
 from headlight.models.model import Task
 from headlight.target import Target
 from headlight.trace.capture import Recorder, watching
+from headlight.trace.double import double
 from headlight.trace.trace import NEEDS, trace
 from tests.networks import CONFIGS, TARGETS, in_pairs, model, network, rows
 
@@ -104,14 +105,17 @@ def test_another_thread_s_pass_is_not_recorded() -> None:
     wrapped = model("bert", Task.SEQUENCE)
     recorder = Recorder(wants_attention=True, wants_blocks=True)
     plain = torch.tensor([rows()[0]])
-    with watching(wrapped, recorder):
-        other = threading.Thread(target=lambda: wrapped.network(plain))
-        other.start()
-        other.join()
+    own = double(wrapped)
+    with watching(own, recorder):
+        for net in (wrapped.network, own.network):
+            other = threading.Thread(target=net, args=(plain,))
+            other.start()
+            other.join()
+        wrapped.network(plain)
         assert not recorder.attention
         assert not recorder.block_inputs
         assert recorder.embeddings is None
-        wrapped.network(plain)
+        own.network(plain)
     assert len(recorder.attention) == len(recorder.block_inputs) == 3
 
 

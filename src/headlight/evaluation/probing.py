@@ -10,9 +10,11 @@ from headlight.batch import Inputs
 from headlight.metrics.case import Case, Measures, Measuring, metric_of
 from headlight.metrics.probe import Answer, Probe
 from headlight.models.model import Model
-from headlight.trace.capture import NETWORK_LOCK, evaluating
+from headlight.trace.double import double
 from headlight.trace.goal import Goal, kind_of
+from headlight.trace.halving import in_halves
 from headlight.trace.network import logits_of
+from headlight.trace.undisturbed import plain_state, undisturbed
 
 TOKENS_AT_ONCE = 4_096
 """Tokens, padding included, that share a pass."""
@@ -24,9 +26,13 @@ def ask(
     """The answers to probes, in their order; equal probes are put to the model once."""
     unique = sorted(dict.fromkeys(probes), key=lambda probe: (len(probe.positions), len(probe)))
     found: dict[Probe, Answer] = {}
-    with NETWORK_LOCK, evaluating(model.network), torch.inference_mode():
-        for batch in packed(model, unique, tokens_at_once):
-            found.update(zip(batch, answered(model, batch), strict=True))
+    own = double(model)
+
+    def run(part: Sequence[Probe]) -> list[Answer]:
+        return undisturbed(lambda: answered(own, part), plain_state(), torch.inference_mode())
+
+    for batch in packed(model, unique, tokens_at_once):
+        found.update(zip(batch, in_halves(run, batch, len), strict=True))
     return [found[probe] for probe in probes]
 
 

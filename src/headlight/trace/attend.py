@@ -6,18 +6,16 @@ from headlight.batch import Row, collate
 from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
 from headlight.shapes import Attention
-from headlight.trace.capture import Recorder, watching
-from headlight.trace.network import check_finite, check_ids, logits_of
+from headlight.trace.capture import Recorder, watched_logits
+from headlight.trace.network import check_finite, check_ids
 
 
 def attention_of(model: Model, rows: Sequence[Row]) -> list[Attention]:
     """The attention of every layer, padded as the rows are."""
     check_ids(model, rows)
     recorder = Recorder(wants_attention=True)
-    with watching(model, recorder):
-        check_finite(
-            logits_of(model, collate(rows, model.pad_id or 0, model.network.device)), model
-        )
+    inputs = collate(rows, model.pad_id or 0, model.network.device)
+    check_finite(watched_logits(model, recorder, inputs), model)
     if not recorder.attention:
         raise UnsupportedModel(f"{model.family} computed no attention that could be seen.")
     return recorder.attention

@@ -1,4 +1,4 @@
-"""Context managers that let a network be watched, and leave it exactly as it was.
+"""A pass that is watched. Everything is set on a double of the network, so the network itself is not touched.
 
 Attention weights are seen through transformers' `AttentionInterface`; in families that do not go
 through it, by watching softmax. The recorder of the running pass sits in a context variable, so a
@@ -10,7 +10,6 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from threading import RLock
 from typing import Any
 
 import torch
@@ -19,9 +18,13 @@ from torch.overrides import TorchFunctionMode
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.masking_utils import eager_mask
 
+from headlight.batch import Inputs
 from headlight.errors import UnsupportedModel
 from headlight.models.model import MixerParts, Model
+from headlight.trace.double import double
 from headlight.trace.intercept import Switchboard, intercepted
+from headlight.trace.network import logits_of
+from headlight.trace.undisturbed import plain_state, undisturbed
 
 IMPLEMENTATION = "headlight"
 SOFTMAXES = (torch.softmax, torch.Tensor.softmax, nn.functional.softmax)
@@ -32,9 +35,6 @@ PRODUCTS = (
     torch.Tensor.__matmul__,
     torch.Tensor.bmm,
 )
-
-NETWORK_LOCK = RLock()
-"""Held while a network is changed and run. One for the process: networks may share a config."""
 
 
 @dataclass(eq=False)
@@ -187,12 +187,18 @@ class SoftmaxWatch(TorchFunctionMode):
         return result
 
 
-# --------------------------------------------------------------------------- leaving no mark
+# -------------------------------------------------------------------------------- a watched pass
+
+
+def watched_logits(model: Model, recorder: Recorder, inputs: Inputs) -> Tensor:
+    """The logits of a pass that the recorder sees."""
+    own = double(model)
+    return undisturbed(lambda: logits_of(own, inputs), plain_state(), watching(own, recorder))
 
 
 @contextmanager
 def watching(model: Model, recorder: Recorder) -> Iterator[None]:
-    """Watch the forward passes of this thread inside the block; everything is undone on leaving."""
+    """Watch the passes of a double inside the block; it can be watched by another recorder afterwards."""
     if recorder.wants_attention and model.attention_refusal:
         raise UnsupportedModel(
             f"{model.family} {model.attention_refusal}. Use a method without attention: "
@@ -204,8 +210,6 @@ def watching(model: Model, recorder: Recorder) -> Iterator[None]:
             "relevance: input_x_gradient, integrated_gradients, attcat."
         )
     with ExitStack() as undo:
-        undo.enter_context(NETWORK_LOCK)
-        undo.enter_context(evaluating(model.network))
         undo.enter_context(hooked(model, recorder))
         if recorder.board is not None:
             undo.enter_context(
@@ -223,27 +227,8 @@ def watching(model: Model, recorder: Recorder) -> Iterator[None]:
             undo.enter_context(SoftmaxWatch())
         token = RECORDER.set(recorder)
         undo.callback(RECORDER.reset, token)
-        undo.enter_context(torch.inference_mode(False))
         undo.enter_context(torch.set_grad_enabled(recorder.wants_gradient))
         yield
-
-
-@contextmanager
-def evaluating(network: PreTrainedModel) -> Iterator[None]:
-    """Evaluation mode and frozen parameters, restored module by module."""
-    training = [module for module in network.modules() if module.training]
-    trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
-    try:
-        for module in training:
-            module.training = False
-        for parameter in trained:
-            parameter.requires_grad_(False)
-        yield
-    finally:
-        for module in training:
-            module.training = True
-        for parameter in trained:
-            parameter.requires_grad_(True)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Proves on the live network that headlight sees it right; run when a network is wrapped."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import torch
@@ -34,6 +34,7 @@ def proved(model: Model) -> Model:
     expected, stage = first_run(model, inputs)
     model = replace(model, readout=Readout(stage=stage))
     model, seen, watched = watch_attention(model, inputs, expected)
+    check_double(model, inputs_of(model, rows[2:3]), seen, watched)
     model, passes = probe_together(model, rows, expected)
     check_gradients(model, inputs, seen, watched)
     model = replace(model, readout=derived(model, passes))
@@ -43,6 +44,34 @@ def proved(model: Model) -> Model:
         check_row(model, inputs, seen, watched)
         model = replace(model, relevance_refusal=escaping(model, inputs))
     return model
+
+
+def check_double(model: Model, other: Inputs, seen: Tensor, watched: Recorder) -> None:
+    """What runs is the double alone: none of the user's weights, and nothing that an earlier pass has left.
+
+    seen: the logits of another probe than `other`, and what was recorded with them.
+    """
+    first, again = (probe(model, other, Recorder()) for _ in range(2))
+    error = size_of_error(model)
+    is_same = torch.allclose(first, again, rtol=error, atol=error)
+    if not is_same or any(leaf is not watched.embeddings for leaf in leaves(seen)):
+        raise UnsupportedModel(
+            f"{model.family} refers to parts of itself by ways that cannot be followed, such as a hook that "
+            "knows the network by a global name. Let hooks and helpers reach it through `self`."
+        )
+
+
+def leaves(result: Tensor) -> Iterator[Tensor]:
+    """The tensors at which the gradient of a result ends."""
+    waiting, met = [result.grad_fn], set()
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in met:
+            continue
+        met.add(node)
+        if (leaf := getattr(node, "variable", None)) is not None:
+            yield leaf
+        waiting += [before for before, _ in node.next_functions]
 
 
 # ------------------------------------------------------------------------------------ attention

@@ -1,17 +1,16 @@
 """`Decoder`: the language-model head of a network, as a function of hidden states of any layer."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
 from headlight.errors import InvalidOption
 from headlight.models.model import Model, Task
 from headlight.shapes import Hidden
-from headlight.trace.capture import NETWORK_LOCK, evaluating, max_precision
+from headlight.trace.capture import max_precision
+from headlight.trace.double import double
 
 HEADED = (Task.MASKED, Task.CAUSAL)
 
@@ -39,24 +38,12 @@ class Decoder:
     @torch.no_grad()
     def probabilities(self, hidden: Hidden) -> Tensor:
         """[batch, token, vocabulary] from [batch, token, feature]."""
-        network = self.model.network
+        own = double(self.model)
+        network = own.network
         states = hidden.to(network.device, network.dtype)
-        for norm in self.model.final_norms:
+        for norm in own.final_norms:
             states = norm(states)
-        with NETWORK_LOCK, evaluating(network), answering(network.base_model, states):
-            logits: Tensor = network(inputs_embeds=states, return_dict=True).logits
+        answer = BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=states)  # type: ignore[arg-type]
+        network.base_model.forward = lambda *_args, **_kwargs: answer
+        logits: Tensor = network(inputs_embeds=states, return_dict=True).logits
         return logits.to(hidden.device, max_precision(logits.dtype)).softmax(-1)
-
-
-@contextmanager
-def answering(body: nn.Module, states: Tensor) -> Iterator[None]:
-    """A body that answers with these hidden states, whatever it is asked; restored on leaving."""
-    answer = BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=states)  # type: ignore[arg-type]
-    former = vars(body).get("forward")
-    body.forward = lambda *_args, **_kwargs: answer
-    try:
-        yield
-    finally:
-        del body.forward
-        if former is not None:
-            body.forward = former

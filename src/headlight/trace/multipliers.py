@@ -14,10 +14,9 @@ from headlight.batch import Inputs
 from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
 from headlight.shapes import Hidden
-from headlight.trace.capture import Recorder, max_precision, watching
+from headlight.trace.capture import Recorder, max_precision, watched_logits
 from headlight.trace.goal import Goal
 from headlight.trace.intercept import Sweep, Switchboard
-from headlight.trace.network import logits_of
 from headlight.trace.padding import without_padding
 from headlight.trace.rules import Operation, Rule, Shares, narrowed
 
@@ -38,8 +37,7 @@ def multipliers(
         replacement=both,
         board=Switchboard(2 * len(inputs.ids)),
     )
-    with watching(model, recorder):
-        logits = logits_of(model, inputs.repeated(2))
+    logits = watched_logits(model, recorder, inputs.repeated(2))
     seed = sum(sign * goal.repeated(2).seed(logits, sign, "one") for sign in (1.0, -1.0))
     assert isinstance(seed, Tensor)
     seed[len(inputs.ids) :] = 0

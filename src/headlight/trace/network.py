@@ -10,6 +10,7 @@ from torch import Tensor
 from headlight.batch import Inputs, Row
 from headlight.errors import HeadlightError, InvalidInput, UnstableModel, UnsupportedModel
 from headlight.models.model import POOLED, Model, Task
+from headlight.trace.double import check_mode
 
 
 def logits_of(model: Model, inputs: Inputs, embeddings: Tensor | None = None) -> Tensor:
@@ -28,6 +29,7 @@ def logits_of(model: Model, inputs: Inputs, embeddings: Tensor | None = None) ->
         given["use_cache"] = False
     with foreign_code(model):
         answer: Mapping[str, Tensor] = model.network(**given, return_dict=True)
+        check_mode(model)
         if model.task is Task.QUESTION:
             return torch.stack([answer["start_logits"], answer["end_logits"]], dim=-1)
         return answer["logits"][:, None] if model.task in POOLED else answer["logits"]

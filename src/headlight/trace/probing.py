@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from headlight.batch import Batch, Inputs, Row, collate
 from headlight.errors import UnsupportedModel
 from headlight.models.model import POOLED, Model, is_half_precision
-from headlight.trace.capture import NETWORK_LOCK, Recorder, evaluating, watching
+from headlight.trace.capture import Recorder, watched_logits
+from headlight.trace.double import double
 from headlight.trace.network import check_finite, logits_of
 
 PROBE_LENGTHS = (6, 7, 9, 12)
@@ -52,17 +53,14 @@ def inputs_of(model: Model, rows: Sequence[Row]) -> Inputs:
 
 def probe(model: Model, inputs: Inputs, recorder: Recorder) -> Tensor:
     """The logits of a probe, watched."""
-    with watching(model, recorder):
-        return logits_of(model, inputs)
+    return watched_logits(model, recorder, inputs)
 
 
 def first_run(model: Model, inputs: Inputs) -> tuple[Tensor, str | None]:
     """The logits of the network as it is, and the name of the module that makes its last hidden states."""
     seen: list[object] = []
+    model = double(model)
     with ExitStack() as undo:
-        undo.enter_context(NETWORK_LOCK)
-        undo.enter_context(evaluating(model.network))
-        undo.enter_context(torch.inference_mode(False))
         undo.enter_context(torch.no_grad())
         stage = undo.enter_context(finding_stage(model))
         table = model.embedding_stages[-1]

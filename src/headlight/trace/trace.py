@@ -13,12 +13,13 @@ from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
 from headlight.shapes import Attention, Hidden, Ids, Mixing, PerRow, Scores, TermValues, TokenMask
 from headlight.target import Target
-from headlight.trace.capture import Recorder, watching
+from headlight.trace.capture import Recorder, watched_logits
+from headlight.trace.double import double
 from headlight.trace.goal import Goal, Output, settle
 from headlight.trace.intercept import Switchboard
 from headlight.trace.mixer import Mixer, mixers_of
 from headlight.trace.multipliers import multipliers
-from headlight.trace.network import check_finite, check_ids, logits_of
+from headlight.trace.network import check_finite, check_ids
 from headlight.trace.padding import without_padding
 from headlight.trace.readout import check_reading, read_place
 from headlight.trace.relevance import Flow, Relevance, send_relevance
@@ -131,9 +132,9 @@ def trace(
         board=Switchboard(len(rows)) if "relevance" in needs else None,
     )
     check_ids(model, rows)
+    model = double(model)
     inputs = collate(rows, model.pad_id or 0, model.network.device)
-    with watching(model, recorder):
-        logits = logits_of(model, inputs)
+    logits = watched_logits(model, recorder, inputs)
     check_finite(logits, model)
     if recorder.wants_attention and not recorder.attention:
         raise UnsupportedModel(
@@ -171,8 +172,7 @@ def trace(
             again = Recorder(
                 wants_gradient=torch.is_grad_enabled(), replacement=embeddings[part].to(kind)
             )
-            with watching(model, again):
-                answers.append(logits_of(model, repeated.part(part)))
+            answers.append(watched_logits(model, again, repeated.part(part)))
         logits = torch.cat(answers)
         return goal.repeated(count).value(logits, repeated.present, output)
 
@@ -187,8 +187,7 @@ def trace(
 
     def embed(ids: Ids) -> Hidden:
         again = Recorder()
-        with watching(model, again):
-            logits_of(model, replace(inputs, ids=ids))
+        watched_logits(model, again, replace(inputs, ids=ids))
         assert again.embeddings is not None
         return without_padding(again.embeddings, inputs)
 

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from headlight.batch import Inputs
 from headlight.models.model import POOLED, Model
 from headlight.shapes import Hidden
-from headlight.trace.capture import NETWORK_LOCK, evaluating, max_precision
+from headlight.trace.capture import max_precision
+from headlight.trace.double import double
 from headlight.trace.goal import Goal
 from headlight.trace.network import logits_of
 
@@ -21,7 +22,8 @@ def embedded_twice(model: Model, inputs: Inputs, goal: Goal) -> tuple[Hidden, Hi
     Row by row and without padding, because decoders do not see padding in `inputs_embeds`.
     """
     leaves, answers = [], []
-    with NETWORK_LOCK, evaluating(model.network), torch.inference_mode(False), torch.enable_grad():
+    model = double(model)
+    with torch.enable_grad():
         for number in range(len(inputs.ids)):
             alone = inputs.row(number)
             leaves.append(first_embeddings(model, alone).detach().requires_grad_())

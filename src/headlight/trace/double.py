@@ -1,0 +1,185 @@
+"""A double of a network: modules of its own on the same weights, for headlight to run and to change.
+
+Hooks, modes and attention implementations are set on the double, so the user's network is never touched: not
+when a pass fails or is interrupted, and not in the eyes of another thread, which may train it meanwhile.
+Its weights need no gradient and it is in evaluation mode. What torch.compile made of a part is left out:
+compiled code would not be seen by hooks and modes.
+"""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from functools import cache, partial
+from types import CellType, FunctionType, MethodType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedConfig, PreTrainedModel
+
+from headlight.errors import UnsupportedModel
+from headlight.models.model import Model
+
+PARTS = "_headlight_parts"
+"""Where a double keeps all its modules."""
+COMPILED = "_compiled_call_impl"
+"""Where `module.compile()` keeps its code."""
+OWN = frozenset(name for name, value in vars(nn.Module()).items() if isinstance(value, dict | set))
+"""What every module keeps in containers: parameters, buffers, children, hooks."""
+
+
+def double(model: Model) -> Model:
+    """The model on a double of its network; a double is given back as it is."""
+    if PARTS in vars(model.network):
+        return model
+    with torch.inference_mode(False):
+        network = Doubling().of(model.network)
+    assert isinstance(network, PreTrainedModel)
+    vars(network)[PARTS] = tuple(network.modules())
+    return replace(model, network=network)
+
+
+def check_mode(model: Model) -> None:
+    """Refuse what a double computed that a hook or a forward of its own has switched to training mode."""
+    if any(part.training for part in vars(model.network).get(PARTS, ())):
+        raise UnsupportedModel(
+            f"a hook or the code of {model.family} switched it into training mode while it ran, so that "
+            "dropout changed its scores. Remove that hook, or let it switch modes outside of passes."
+        )
+
+
+class Doubling:
+    """One walk over a network. Whatever refers to a part of it is made to refer to the double of that part."""
+
+    def __init__(self) -> None:
+        self.made: dict[int, Any] = {}
+
+    def of(self, value: Any) -> Any:
+        """The double of a value; the value itself where it refers to no part of the network."""
+        make = maker_of(type(value))
+        if make is None:
+            return value
+        if id(value) not in self.made:
+            self.made[id(value)] = value  # stands for itself while a cycle leads back to it
+            self.made[id(value)] = make(self, value)
+        return self.made[id(value)]
+
+    def module(self, module: nn.Module) -> nn.Module:
+        """A module of the same class with its own attributes, hooks and mode."""
+        if isinstance(module, torch.jit.ScriptModule):
+            raise UnsupportedModel(
+                f"a part of the network is TorchScript ({module.original_name}), whose operations cannot "
+                "be watched. Give the network as it was before torch.jit."
+            )
+        original = module._modules.get("_orig_mod")
+        if original is not None and hasattr(module, "_torchdynamo_orig_callable"):
+            made: nn.Module = self.of(original)
+            return made
+        made = object.__new__(type(module))
+        self.made[id(module)] = made
+        state = dict(vars(module))
+        state.pop(COMPILED, None)
+        vars(made).update(
+            (name, self.contents(value) if name in OWN else self.of(value))
+            for name, value in state.items()
+        )
+        vars(made)["training"] = False
+        return made
+
+    def contents(self, values: Any) -> Any:
+        """A container of a module, always a new one, because hooks are added to it."""
+        made = values.copy()
+        if made and isinstance(made, dict):
+            made.update([(name, self.of(value)) for name, value in made.items()])
+        return made
+
+    def config(self, config: PreTrainedConfig) -> PreTrainedConfig:
+        """A config whose attention implementation can be set."""
+        made = copy(config)
+        for name, value in vars(config).items():
+            if isinstance(value, PreTrainedConfig):
+                vars(made)[name] = self.of(value)
+        return made
+
+    def tensor(self, tensor: Tensor) -> Tensor:
+        """The same numbers in the same memory, without a gradient."""
+        if tensor.is_inference():
+            tensor = tensor.clone()  # what inference mode made can take no part in a gradient
+        if isinstance(tensor, nn.Parameter) and tensor.is_floating_point():
+            return nn.Parameter(tensor.detach(), requires_grad=False)
+        return tensor.detach() if tensor.requires_grad else tensor
+
+    def function(self, function: FunctionType) -> Any:
+        """A function whose closure refers to the double; of a compiled one, the plain one."""
+        plain = vars(function).get("_torchdynamo_orig_callable")
+        if plain is not None:
+            return self.of(plain)
+        cells = function.__closure__ or ()
+        doubled = tuple(map(self.cell, cells))
+        if all(a is b for a, b in zip(cells, doubled, strict=True)):
+            return function
+        made = FunctionType(
+            function.__code__,
+            function.__globals__,
+            function.__name__,
+            function.__defaults__,
+            doubled,
+        )
+        made.__kwdefaults__ = function.__kwdefaults__
+        return made
+
+    def cell(self, cell: CellType) -> CellType:
+        """A cell of a closure."""
+        try:
+            value = cell.cell_contents
+        except ValueError:  # nothing has been put into it yet
+            return cell
+        made = self.of(value)
+        return cell if made is value else CellType(made)
+
+    def method(self, method: MethodType) -> MethodType:
+        """A bound method, bound to the double."""
+        return MethodType(self.of(method.__func__), self.of(method.__self__))
+
+    def partial(self, call: "partial[Any]") -> "partial[Any]":
+        """A call with its arguments."""
+        return partial(self.of(call.func), *map(self.of, call.args), **self.of(call.keywords))
+
+    def sequence(self, values: Any) -> Any:
+        """A list, tuple or set; the same one where it holds nothing of the network."""
+        made = [self.of(value) for value in values]
+        is_same = all(a is b for a, b in zip(values, made, strict=True))
+        return values if is_same else type(values)(made)
+
+    def mapping(self, values: dict[Any, Any]) -> dict[Any, Any]:
+        """A dictionary; the same one where it holds nothing of the network."""
+        made = {self.of(name): self.of(value) for name, value in values.items()}
+        pairs = zip(values.items(), made.items(), strict=True)
+        is_same = all(a is b and c is d for (a, c), (b, d) in pairs)
+        return values if is_same else made
+
+
+Maker = Callable[[Doubling, Any], Any]
+
+MAKERS: dict[type, Maker] = {
+    nn.Module: Doubling.module,
+    PreTrainedConfig: Doubling.config,
+    Tensor: Doubling.tensor,
+}
+"""By class, for everything that is one of its kind."""
+
+EXACT_MAKERS: dict[type, Maker] = {
+    FunctionType: Doubling.function,
+    MethodType: Doubling.method,
+    partial: Doubling.partial,
+    dict: Doubling.mapping,
+    **dict.fromkeys((list, tuple, set), Doubling.sequence),
+}
+"""By class, for what is exactly of it."""
+
+
+@cache
+def maker_of(kind: type) -> Maker | None:
+    """What doubles a value of this class; None if it stays as it is."""
+    general = (make for parent, make in MAKERS.items() if issubclass(kind, parent))
+    return EXACT_MAKERS.get(kind) or next(general, None)

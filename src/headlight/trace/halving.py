@@ -1,0 +1,50 @@
+"""Passes that memory may not hold: they are run again on half the rows."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import torch
+
+from headlight.errors import InvalidInput
+
+Asked = TypeVar("Asked")
+Answer = TypeVar("Answer")
+
+SIGNS = (
+    "out of memory",  # CUDA, MPS and XPU
+    "can't allocate memory",  # the allocator of the CPU, which raises a plain RuntimeError
+    "not enough memory",  # the same on Windows
+    "alloc_failed",  # cuBLAS and its kin
+)
+"""How messages of torch say that there is no memory left."""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory did not suffice."""
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in SIGNS)
+
+
+def in_halves(
+    run: Callable[[Sequence[Asked]], Sequence[Answer]],
+    rows: Sequence[Asked],
+    length: Callable[[Asked], int],
+) -> list[Answer]:
+    """What `run` gives for rows; where memory does not suffice, for one half and then for the other.
+
+    length: the number of tokens of a row, for the message that even one does not fit.
+    """
+    try:
+        return list(run(rows))
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        if len(rows) == 1:
+            raise InvalidInput(
+                f"a row of {length(rows[0])} tokens does not fit into memory, even in a pass of its own. "
+                "Give a shorter text, explain it in windows (stride=), or choose a method that needs less, "
+                "such as input_x_gradient."
+            ) from error
+    middle = len(rows) // 2  # outside the handler, which keeps the tensors of the failed pass alive
+    return in_halves(run, rows[:middle], length) + in_halves(run, rows[middle:], length)
