@@ -266,7 +266,7 @@ def test_what_a_caller_has_set_changes_no_score(around: str) -> None:
 @pytest.mark.parametrize(
     "transform", [torch.func.vmap, torch.func.grad, partial(torch.compile, backend="eager")]
 )
-@pytest.mark.filterwarnings("ignore:Dynamo does not know how")
+@pytest.mark.filterwarnings("ignore")  # of the compiler, about the code that it cannot follow
 def test_a_call_inside_a_transformation_is_refused(transform: Callable[..., Any]) -> None:
     wrapped = headlight.wrap(network("bert", Task.SEQUENCE))
 

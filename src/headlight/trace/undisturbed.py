@@ -159,7 +159,10 @@ class Eagerly:
         """Inside."""
         with self.lock:
             if self.count == 0:
-                self.undo.enter_context(self.stance())
+                try:
+                    self.undo.enter_context(torch.compiler.set_stance("force_eager"))
+                except RuntimeError as error:
+                    raise inside_of("a function that torch.compile has made,") from error
             self.count += 1
         try:
             yield
@@ -168,14 +171,6 @@ class Eagerly:
                 self.count -= 1
                 if self.count == 0:
                     self.undo.close()
-
-    @staticmethod
-    def stance() -> AbstractContextManager[Any]:
-        """What torch calls it."""
-        try:
-            return torch.compiler.set_stance("force_eager")
-        except RuntimeError as error:
-            raise inside_of("a function that torch.compile has made,") from error
 
 
 EAGERLY = Eagerly()
