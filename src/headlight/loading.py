@@ -2,7 +2,6 @@
 
 import struct
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any

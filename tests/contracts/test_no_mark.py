@@ -8,7 +8,7 @@ import torch
 from transformers import PreTrainedModel
 
 import headlight
-from headlight import METHODS, Batch
+from headlight import METHODS, Batch, UnsupportedModel
 from headlight.models.model import Task
 from tests.networks import families, network, options, rows
 
@@ -73,7 +73,7 @@ def test_a_pass_that_raises_leaves_no_mark(
     before = fingerprint(net)
     with monkeypatch.context() as patch:
         patch.setattr(where(net), "forward", fail)
-        with pytest.raises(RuntimeError, match="in the middle"):
+        with pytest.raises(UnsupportedModel, match="in the middle"):
             headlight.explain(
                 wrapped, Batch.from_ids(rows()), list(METHODS), **options(*METHODS, family=family)
             )
@@ -87,7 +87,7 @@ def test_a_hook_that_raises_leaves_no_mark() -> None:
     wrapped = headlight.wrap(net)
     handle = net.bert.encoder.layer[1].register_forward_hook(fail)
     before = fingerprint(net)
-    with pytest.raises(RuntimeError, match="in the middle"):
+    with pytest.raises(UnsupportedModel, match="in the middle"):
         headlight.explain(wrapped, Batch.from_ids(rows()), list(METHODS), **options(*METHODS))
     assert_same(before, fingerprint(net))
     handle.remove()

@@ -134,7 +134,7 @@ def test_an_error_in_the_network_leaves_no_mark(
 
     handle = trained.bert.encoder.layer[1].register_forward_hook(fail)
     before, state = fingerprint(trained), thread_state()
-    with pytest.raises((error, headlight.InvalidInput)):
+    with pytest.raises((error, headlight.HeadlightError)):
         headlight.explain(wrapped, LENGTHS, METHODS)
     assert thread_state() == state
     assert_same(before, fingerprint(trained))
