@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import torch
 
 from headlight.attribution import Attribution, Explained
 from headlight.batch import Row
