@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
