@@ -1,6 +1,7 @@
 """`explain` for every task, target and shape of input, and what bad input gets."""
 
 import copy
+import sys
 import threading
 from collections.abc import Callable
 
@@ -82,8 +83,9 @@ def test_ids_of_a_known_tokenizer_are_named(classifier: Model) -> None:
 
 
 def test_progress_goes_to_standard_error(
-    classifier: Model, capsys: pytest.CaptureFixture[str]
+    classifier: Model, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     headlight.explain(classifier, [TEXT] * 3, progress=True)
     written = capsys.readouterr()
     assert written.out == ""
@@ -423,7 +425,10 @@ def test_half_precision_is_explained_and_noted(
     [
         (lambda: AutoModel.from_config(BertConfig(**ENCODER)), "BertModel has no head"),
         (lambda: torch.nn.Linear(2, 2), "a Linear cannot be wrapped"),
-        (lambda: T5ForConditionalGeneration(T5Config(vocab_size=20, d_model=8)), "has no head"),
+        (
+            lambda: T5ForConditionalGeneration(T5Config(vocab_size=20, d_model=8)),
+            "is an encoder-decoder, which reads its tokens in two places",
+        ),
     ],
 )
 def test_networks_without_a_head_are_refused(make: Callable[[], object], message: str) -> None:

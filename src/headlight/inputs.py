@@ -7,6 +7,7 @@ from inspect import signature
 from io import IOBase
 from typing import Any
 
+import numpy as np
 from transformers import BatchEncoding
 
 from headlight.batch import Batch, Row, Text, described, encode, plain, shortened, without_padding
@@ -76,7 +77,8 @@ def listed(inputs: Any) -> list[Any]:
     is_refused = isinstance(inputs, bytes | bytearray | memoryview | set | frozenset | IOBase)
     if is_refused or not isinstance(inputs, Iterable):
         raise InvalidInput(f"the input is {wrong_kind(inputs)}")
-    return [inputs.item()] if getattr(inputs, "ndim", 1) == 0 else list(inputs)
+    is_single = getattr(inputs, "ndim", 1) == 0  # an array of one text, without an axis
+    return [np.asarray(inputs).item()] if is_single else list(inputs)
 
 
 # ------------------------------------------------------------------------------------- texts

@@ -96,7 +96,8 @@ def by_precision(model: Model, plan: Plan) -> dict[torch.dtype, Plan]:
     parts: dict[torch.dtype, tuple[Entry, ...]] = {}
     for entry in plan.entries:
         is_released = plan.variant == "released" and entry.released is not None
-        dtype = model.network.dtype if is_released else needed_type(model, entry.needs)
+        preset = entry.preset_in(plan.variant, entry.settled)
+        dtype = model.network.dtype if is_released else needed_type(model, entry.needs, preset)
         parts[dtype] = (*parts.get(dtype, ()), entry)
     return {dtype: replace(plan, entries=entries) for dtype, entries in parts.items()}
 

@@ -23,7 +23,7 @@ def missed(found: headlight.Attribution) -> float:
     return float(note.split("baseline by ")[1].split(" %")[0]) / 100
 
 
-@pytest.mark.parametrize("family", DECODERS)
+@pytest.mark.parametrize("family", sorted(DECODERS))
 def test_integrated_gradients_of_decoders_add_up_by_default(family: str) -> None:
     found = headlight.explain(decoder(family), Batch.from_ids(IDS), "integrated_gradients")
     assert found.options["baseline"] == "mean"

@@ -1,4 +1,4 @@
-"""Relevance keeps its digits: it is computed in 64 bits, whatever the network has."""
+"""Relevance by the z⁺ rule keeps its digits: it is computed in 64 bits, whatever the network has."""
 
 from copy import deepcopy
 
@@ -14,7 +14,7 @@ from tests.networks import network, rows
 
 ROUNDING = float(np.finfo(np.float32).eps)
 """What writing an exact score down in 32 bits may change, and no more."""
-RELEVANCE = ["lrp", "partial_lrp", "transformer_attribution", "attn_lrp"]
+RELEVANCE = ["lrp", "partial_lrp", "transformer_attribution"]
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2", "qwen3"])
@@ -54,6 +54,13 @@ def test_the_network_is_as_it_was_and_other_methods_keep_its_type() -> None:
     for name, values in net.state_dict().items():
         assert values.dtype == before[name].dtype
         assert torch.equal(values, before[name])
+
+
+def test_attn_lrp_needs_no_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrapped, batch = headlight.wrap(network("bert", Task.SEQUENCE)), Batch.from_ids(rows())
+    monkeypatch.setattr(precision, "copied", lambda *_: pytest.fail("the network was copied"))
+    for method in ("attn_lrp", "lrp:preset=attn_lrp"):
+        assert [answer.notes for answer in headlight.explain(wrapped, batch, method)] == [()] * 3
 
 
 def test_changed_weights_are_seen_at_once() -> None:

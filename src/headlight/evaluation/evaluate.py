@@ -275,7 +275,7 @@ def check_labels(model: Model, settings: Settings, examples: Sequence[Example]) 
 
 
 @contextmanager
-def shown(folder: Folder, is_shown: bool) -> Iterator[Callable[[Job], None]]:
+def shown(folder: Folder, is_shown: bool) -> Iterator[Callable[[Job], object]]:
     """A bar on standard error that counts examples, with rate and time left; without a terminal, lines."""
     total = sum(job.last - job.first for job in folder.missing()) if is_shown else 0
     if not is_shown or not sys.stderr.isatty():

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from headlight.errors import InvalidInput
 from headlight.files.opening import EXCEL, existing, lines_of
-from headlight.files.parquet import ParquetRows, Record
+from headlight.files.parquet import ParquetRows
+from headlight.files.parquet import Record as Record
 from headlight.files.parsing import parse_json
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")

@@ -43,7 +43,7 @@ class Decoder:
         states = hidden.to(network.device, network.dtype)
         for norm in own.final_norms:
             states = norm(states)
-        answer = BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=states)  # type: ignore[arg-type]
+        answer = BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=states)
         network.base_model.forward = lambda *_args, **_kwargs: answer
         logits: Tensor = network(inputs_embeds=states, return_dict=True).logits
         return logits.to(hidden.device, max_precision(logits.dtype)).softmax(-1)
