@@ -1,5 +1,7 @@
 """Tokenizers made on the spot, and quiet libraries."""
 
+import os
+
 import pytest
 import torch
 from tokenizers import (
@@ -19,7 +21,7 @@ from headlight.models.model import Task
 from tests.networks import VOCABULARY, network
 
 logging.set_verbosity_error()
-torch.set_num_threads(1)
+torch.set_num_threads(int(os.environ.get("HEADLIGHT_TEST_THREADS", "1")))
 
 WORDS = [
     "a",
