@@ -19,7 +19,7 @@ from headlight.registry import Entry
 from headlight.target import Target
 from headlight.trace.double import double
 from headlight.trace.halving import in_halves
-from headlight.trace.precision import needed_type, widened
+from headlight.trace.precision import STABLE_PRESETS, needed_type, widened
 from headlight.trace.trace import Noted, Trace, trace
 from headlight.trace.undisturbed import plain_state, undisturbed
 
@@ -151,7 +151,7 @@ def run_pass(
         for number, row in enumerate(rows):
             own, said = scores[number, : len(row)], row
             decided = captured.goal.decisions[number].note
-            digits = plan.digits or lost_digits(model, entry)
+            digits = plan.digits or lost_digits(model, entry, plan.variant)
             for note in filter(None, (decided, notes[number], digits, emptiness(own))):
                 said = said.noted(note)
             answers[number][entry.name] = attribution_of(
@@ -160,9 +160,10 @@ def run_pass(
     return answers
 
 
-def lost_digits(model: Model, entry: Entry) -> str:
-    """A note on relevance in fewer than 64 bits."""
-    if "relevance" not in entry.needs or model.network.dtype == torch.float64:
+def lost_digits(model: Model, entry: Entry, variant: str) -> str:
+    """A note on relevance in fewer bits than its rules ask for."""
+    is_stable = entry.preset_in(variant, entry.settled) in STABLE_PRESETS
+    if is_stable or model.network.dtype == torch.float64:
         return ""
     kind = str(model.network.dtype).removeprefix("torch.")
     return f"computed in {kind}, as released: one to three digits are right"

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from math import isnan
 from os import PathLike
 from typing import Any
-from unicodedata import category
 
 from headlight.errors import InvalidInput
 
@@ -34,16 +33,8 @@ def as_tuple(text: Text) -> tuple[str, ...]:
 
 
 def is_blank(text: Text) -> bool:
-    """Whether a text, or either text of a pair, has nothing in it that can be seen.
-
-    Characters without a shape (zero-width spaces, byte order marks, controls) give most tokenizers no token.
-    """
-    return any(all(map(is_unseen, part)) for part in as_tuple(text))
-
-
-def is_unseen(character: str) -> bool:
-    """Whether a character is a space, or a control or format character."""
-    return character.isspace() or category(character) in ("Cc", "Cf")
+    """Whether a text, or either text of a pair, has nothing in it."""
+    return any(not part or part.isspace() for part in as_tuple(text))
 
 
 def wrong_kind(value: Any) -> str:

@@ -438,5 +438,5 @@ def test_conservation_is_measured_by_the_rules_of_each_method(
     )  # fmt: skip
     for method, preset in presets.items():
         sums = np.array(conservation(writer, text, preset=preset))
-        expected = pytest.approx(np.abs(sums - 1).max(), rel=1e-4)
+        expected = pytest.approx(np.abs(sums - 1).max(), rel=1e-4, abs=2**-23)  # kept in 32 bits
         assert found.summary("conservation", method).mean == expected, method

@@ -30,15 +30,6 @@ def test_every_kind_is_read(folder: Path, kind: str) -> None:
     assert read_texts(str(folder / f"a.{kind}")) == ["a good film", "a dull, bad one"]
 
 
-@pytest.mark.parametrize("unseen", ["\u200b", "\ufeff \u2060", "\x1f"])
-def test_a_line_of_characters_that_cannot_be_seen_is_no_text(tmp_path: Path, unseen: str) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text(f"good\n{unseen}\nbad\n")
-    said: list[str] = []
-    assert read_texts(str(path), tell=said.append) == ["good", "bad"]
-    assert "line 2" in said[0]
-
-
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
 def test_columns_are_chosen_and_paired(folder: Path, kind: str) -> None:
     path = str(folder / f"a.{kind}")

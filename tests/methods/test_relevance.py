@@ -220,7 +220,7 @@ def test_no_operation_passes_unseen(
             InvalidOption,
             "2 layers of 4 heads, but the network has 3 of 4",
         ),
-        ({"mask": np.ones(4)}, headlight.InvalidInput, r"zeros and ones, \[layer, head\]"),
+        ({"mask": np.ones(4)}, headlight.InvalidInput, r"must be \[layer, head\]"),
         ({"mask": MASK, "draws": 0}, InvalidOption, "'mask_lrp' has no option 'draws'"),
         ({"mask": MASK, "corruption": 2.0}, InvalidOption, "a number, from 0 to 1"),
         ({"mask": "none.safetensors"}, headlight.InvalidInput, "no head mask can be read"),

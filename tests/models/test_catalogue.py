@@ -32,7 +32,7 @@ def test_every_entry_loads_and_is_explained(name: str) -> None:
         assert tuple(model.labels.values()) == entry.labels
     assert not model.network.training
     text = {
-        Task.SEQUENCE: "a charming film",
+        Task.SEQUENCE: ("it rains", "the sun is out") if entry.reads == "pair" else "it rains",
         Task.QUESTION: ("Who made it?", "It was made by Ann."),
         Task.MASKED: "a [MASK] film",
         Task.TOKEN: "the keys to the cabinet [MASK] here .",

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from threading import Lock, current_thread, main_thread
+from traceback import clear_frames
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -36,6 +37,10 @@ def undisturbed(work: Callable[[], T], *contexts: AbstractContextManager[Any]) -
         try:
             interrupts.are_let_through = True
             return work()
+        except KeyboardInterrupt as error:
+            # A context cut short in its leaving ends when its frame is forgotten, and would undo the restoring.
+            clear_frames(error.__traceback__)
+            raise
         finally:
             interrupts.are_let_through = False
     finally:
