@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -32,6 +33,12 @@ print(json.dumps(answers))
 
 MISTAKES = {
     "explain": "nothing to explain. Give a text in quotes",
+    "explain ''": "input 0 is empty or only spaces",
+    "compare ' '": "input 0 is empty or only spaces",
+    "mix good --pair ''": "input 0 is empty or only spaces",
+    "explain good -m '[/b]'": "no model could be loaded from '[/b]'",
+    "explain good -a '[bold]'": "no method named '[bold]'",
+    "explain --input ':heart:[/b].csv'": "there is no file ':heart:[/b].csv'",
     "explain a charming film": '3 texts were given. Put a text of several words in quotes: "a charming film"',
     "compare a charming film": 'in quotes: "a charming film"',
     "mix a charming film": 'in quotes: "a charming film"',
@@ -57,6 +64,8 @@ MISTAKES = {
     "explain good -m texts.csv": "it is a file",
     "explain good -m ./nowhere": "there is no such folder",
     "explain good -m nobody/knows": "no model could be loaded from 'nobody/knows': the hub",
+    "explain good -m nli": "nli decides about two texts, and one was given. Give the second with --pair",
+    "explain --input texts.csv -m paraphrase": "with --pair-column",
     "explain good -m qa": "with --pair the text that has the answer",
     "explain good -a decoded_grad_cam -O decoder=decodr": "Did you mean 'decoder'?",
     "explain good --generate 3": "--generate needs a causal language model, such as llm",
@@ -125,7 +134,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, st
         taken = str(other.getsockname()[1])
         result = subprocess.run(
             [sys.executable, "-c", RUNNER],
-            input=json.dumps([line.format(taken=taken).split() for line in lines]),
+            input=json.dumps([shlex.split(line.format(taken=taken)) for line in lines]),
             capture_output=True,
             text=True,
             cwd=place,
@@ -151,6 +160,16 @@ def test_a_wrong_usage_needs_no_torch(line: str, answers: dict[str, tuple[int, s
     code, out, err = answers[line]
     assert (code, out) == (2, "")
     assert "Usage:" in err
+
+
+@pytest.mark.parametrize("text", ["-5 stars", "-5", "--dull, dull film"])
+def test_a_text_that_begins_with_a_dash_is_told_its_place(text: str) -> None:
+    code = "from headlight.cli import main; main()"
+    result = subprocess.run(
+        [sys.executable, "-c", code, "explain", text], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 2
+    assert f'begins with a dash comes last, after --: -- "{text}"' in result.stderr
 
 
 def test_names_that_the_command_line_repeats_are_those_of_the_library() -> None:

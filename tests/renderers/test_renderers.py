@@ -86,6 +86,14 @@ def test_show_prints_the_heat_map(capsys: pytest.CaptureFixture[str]) -> None:
     assert "unbelievable  -0.2" in capsys.readouterr().out
 
 
+def test_brackets_and_colons_of_a_text_are_shown_as_they_are() -> None:
+    words = ("[bold]", "[/INST]", ":heart:")
+    plain = {"offsets": None, "segments": None, "word_ids": None, "texts": ()}
+    answer = made([1.0, 1.0, 1.0], tokens=words, is_special=(False,) * 3, **plain)
+    shown = printed(answer, no_color=True)
+    assert [line.split()[0] for line in shown.splitlines()[1:4]] == list(words)
+
+
 def test_colour_terminal_colours_the_text() -> None:
     text = printed(HeatMap(made()), force_terminal=True, color_system="truecolor")
     assert "\x1b[4;38;2;255;255;255;48;2;160;74;7mbeliev\x1b[0m" in text

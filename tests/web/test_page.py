@@ -115,9 +115,11 @@ def choose(page: Page, *methods: str) -> None:
     """Choose these methods and no others."""
     for method in methods:
         page.locator(f"#methods input[value={method}]").check()
-    for box in page.locator("#methods input[name=method]:checked").all():
-        if box.get_attribute("value") not in methods:
-            box.uncheck()
+    checked: list[str] = page.locator("#methods input[name=method]:checked").evaluate_all(
+        "all => all.map(box => box.value)"
+    )
+    for other in set(checked) - set(methods):
+        page.locator(f"#methods input[value={other}]").uncheck()
 
 
 def spoken(piece: Locator) -> float:
@@ -130,12 +132,12 @@ def test_typing_answers_after_a_pause(tab: Tab) -> None:
     page = tab.open()
     page.fill("#text", "a dull and lifeless film")
     expect(page.locator("#prediction")).to_contain_text("negative, with probability 0.9")
-    expect(page.locator(".heatmap[data-method=attcat]")).to_contain_text("lifeless")
+    expect(page.locator(".heatmap[data-method=attn_lrp]")).to_contain_text("lifeless")
     page.fill("#text", "a charming and funny film")
     expect(page.locator("#prediction")).to_contain_text("positive, with probability 0.9")
     expected = headlight.explain(headlight.load("sentiment"), "a charming and funny film").words()
     score = dict(expected.as_tuples())["charming"]
-    piece = page.locator(".heatmap[data-method=attcat] .piece", has_text="charming")
+    piece = page.locator(".heatmap[data-method=attn_lrp] .piece", has_text="charming")
     assert spoken(piece) == pytest.approx(score, rel=0.01)
 
 
@@ -157,9 +159,9 @@ def test_methods_stand_side_by_side_and_are_subtracted(tab: Tab) -> None:
 
 def test_tokens_and_words(tab: Tab) -> None:
     page = tab.open("?text=an+unforgettably+good+film")
-    words = page.locator(".heatmap[data-method=attcat] .piece").count()
+    words = page.locator(".heatmap[data-method=attn_lrp] .piece").count()
     page.check("#unit-tokens", force=True)
-    expect(page.locator(".heatmap[data-method=attcat] .piece")).not_to_have_count(words)
+    expect(page.locator(".heatmap[data-method=attn_lrp] .piece")).not_to_have_count(words)
 
 
 def test_a_hidden_word_moves_the_probability(tab: Tab) -> None:
@@ -304,7 +306,7 @@ def test_a_question_is_answered_from_its_context(tab: Tab) -> None:
         "#pair", "The novel was written by Mary Shelley in Geneva and published in London in 1818."
     )
     expect(page.locator("#prediction")).to_contain_text("Mary Shelley")
-    expect(page.locator(".heatmap[data-method=attcat] p")).to_have_count(2)
+    expect(page.locator(".heatmap[data-method=attn_lrp] p")).to_have_count(2)
 
 
 def test_a_generated_text_and_its_matrix(tab: Tab) -> None:
@@ -399,7 +401,7 @@ def test_a_long_text_is_shown_whole_and_can_be_typed_on(tab: Tab) -> None:
     with page.expect_request("**/api/explain"):
         page.fill("#text", " ".join(f"word{n} charming" for n in range(300)))
     page.check("#unit-tokens", force=True)
-    expect(page.locator(".heatmap[data-method=attcat] .piece")).to_have_count(512)
+    expect(page.locator(".heatmap[data-method=attn_lrp] .piece")).to_have_count(512)
     page.locator("#text").press("End")
     page.keyboard.type(" yes")
     assert page.locator("#text").input_value().endswith("charming yes")

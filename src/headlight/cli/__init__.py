@@ -1,12 +1,14 @@
 """The command line: parse, call one library function, print. Torch is loaded only when it is needed."""
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from headlight.cli import evaluating, explaining, heads, listing, serving
 from headlight.errors import HeadlightError
@@ -44,10 +46,20 @@ def main(run: Callable[..., Any] = app) -> None:
         run()
         sys.stdout.flush()
     except HeadlightError as error:
-        Console(stderr=True).print(
-            f"[bold red]error:[/] {type(error).__name__}:", str(error), markup=True, highlight=False
-        )
+        said = Text.assemble(("error:", "bold red"), f" {type(error).__name__}: {error}")
+        Console(stderr=True).print(said)
         raise SystemExit(1) from None
+    except SystemExit as ended:
+        if ended.code == 2 and (text := dashed_text(sys.argv[1:])) is not None:
+            print(
+                f'A text that begins with a dash comes last, after --: -- "{text}"', file=sys.stderr
+            )
+        raise
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
+
+
+def dashed_text(arguments: list[str]) -> str | None:
+    """What was read as an option but looks like a text: a dash with a digit, or with spaces."""
+    return next((each for each in arguments if re.match(r"-\d|-[^=]*\s", each)), None)

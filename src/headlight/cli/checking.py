@@ -58,6 +58,7 @@ def check_mixing(method: str, options: Mapping[str, Any]) -> None:
 
 def check_task(model: str, texts: "Sequence[Text]", *, is_generation: bool = False) -> None:
     """Refuse texts that a model cannot take, where its name or config.json tells what it decides."""
+    from headlight.models.catalogue import CATALOGUE
     from headlight.models.names import known_task
     from headlight.models.task import Task
 
@@ -69,6 +70,12 @@ def check_task(model: str, texts: "Sequence[Text]", *, is_generation: bool = Fal
     if task is Task.QUESTION and any(isinstance(text, str) for text in texts):
         raise InvalidOption(
             f"{model} answers questions: give a question, and with --pair the text that has the answer."
+        )
+    reads_pairs = model in CATALOGUE and CATALOGUE[model].reads == "pair"
+    if reads_pairs and any(isinstance(text, str) for text in texts):
+        raise InvalidOption(
+            f"{model} decides about two texts, and one was given. Give the second with --pair, "
+            "or its column in a file with --pair-column."
         )
 
 

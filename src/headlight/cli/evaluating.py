@@ -248,7 +248,7 @@ def show_results(found: "Results") -> None:
     """Print the tables of a run."""
     from headlight.report import grids, terminal_table
 
-    console = Console()
+    console = Console(markup=False, emoji=False)
     settings = found.settings
     said = f"{settings.model} on {settings.data}: {settings.count} examples"
     if found.accuracy == found.accuracy:
@@ -344,7 +344,7 @@ def show_comparison(found: "Results", method: str) -> None:
         table.add_column(name, justify="left" if name in ("metric", "other") else "right")
     for row in comparison_rows(found, method, found.metrics):
         table.add_row(*row)
-    Console().print(table)
+    Console(markup=False, emoji=False).print(table)
 
 
 @app.command()

@@ -143,7 +143,7 @@ def show_heads(
     from headlight.renderers.heads import HeadMap
 
     mask = find_mask(source, syntactic=syntactic, positional=positional)
-    console = Console()
+    console = Console(markup=False, emoji=False)
     console.print(HeadMap(mask))
     for name in ("model", "corpus", "parser", "texts", "tokens"):
         if name in mask.facts:

@@ -9,6 +9,7 @@ import typer
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.files import is_file, read_texts
 from headlight.registry import parse_option
+from headlight.text import check_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -93,7 +94,9 @@ def one_text(words: list[str]) -> str:
 
 def with_pair(text: str, pair: str | None) -> "Text":
     """A text, or a pair of texts."""
-    return (text, pair) if pair else text
+    given = text if pair is None else (text, pair)
+    check_text(given, 0)
+    return given
 
 
 def given_texts(

@@ -82,7 +82,7 @@ def score_table(attribution: Attribution) -> Table:
         length = round(min(abs(piece.share), 1) * BAR_WIDTH)
         bar = ("+" if piece.share >= 0 else "-") * length
         number = f"{piece.score:+.3g}" if attribution.signed else f"{piece.score:.3g}"
-        table.add_row(visible(piece.text), number, bar)
+        table.add_row(Text(visible(piece.text)), number, bar)
     return table
 
 
@@ -111,8 +111,10 @@ def matrix_table(generation: Generation) -> Table:
     for output, attribution in zip(outputs, generation.attributions, strict=True):
         best = [each for each in attribution.top(7) if each[2] > 0 or len(attribution) == 1]
         table.add_row(
-            visible(output),
-            "  ".join(f"{visible(inputs[place])} {score:+.3g}" for _, score, place in best[:6]),
+            Text(visible(output)),
+            Text(
+                "  ".join(f"{visible(inputs[place])} {score:+.3g}" for _, score, place in best[:6])
+            ),
         )
     return table
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.table import Table
+from rich.text import Text
 
 from headlight.errors import InvalidOption
 from headlight.evaluation.results import Results
@@ -97,7 +98,7 @@ def terminal_table(grid: Grid) -> Table:
     for metric in grid.metrics:
         found.add_column(grid.heading(metric), justify="right")
     for method, cells in grid.rows:
-        found.add_row(method, *(f"[bold]{c.text()}[/]" if c.is_best else c.text() for c in cells))
+        found.add_row(Text(method), *(Text(c.text(), "bold" if c.is_best else "") for c in cells))
     found.caption = "; ".join(grid.notes) or None
     return found
 
