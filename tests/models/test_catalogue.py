@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 import headlight
-from headlight import InvalidInput
+from headlight import InvalidInput, Model
 from headlight.models import bases
 from headlight.models.adapter import merge_adapter
 from headlight.models.bases import MINILM, base_folder, whereabouts
@@ -19,12 +20,19 @@ from headlight.models.hub import YES
 from headlight.models.model import Task
 from tests.networks import network
 
+pytestmark = pytest.mark.xdist_group("catalogue")  # one process keeps what is loaded
 TRAINED = [name for name, entry in CATALOGUE.items() if entry.base is MINILM]
+
+
+@cache
+def loaded(name: str) -> Model:
+    """An embedded model, loaded once."""
+    return headlight.load(name)
 
 
 @pytest.mark.parametrize("name", TRAINED)
 def test_every_entry_loads_and_is_explained(name: str) -> None:
-    model = headlight.load(name)
+    model = loaded(name)
     entry = CATALOGUE[name]
     assert model.name == name
     assert model.task == entry.task
@@ -61,7 +69,7 @@ def test_layers_are_decoded_by_the_embedded_head() -> None:
     ],
 )
 def test_agreement_is_decided_at_the_mask(text: str, label: str) -> None:
-    answer = headlight.explain(headlight.load("agreement"), text, "alti")
+    answer = headlight.explain(loaded("agreement"), text, "alti")
     assert answer.target.label == label
     assert [answer.tokens[p] for p in answer.target.positions] == ["[MASK]"]
 
@@ -76,7 +84,7 @@ def test_agreement_is_decided_at_the_mask(text: str, label: str) -> None:
     ],
 )
 def test_sentiment_decides_as_people_do(text: str, label: str) -> None:
-    answer = headlight.explain(headlight.load("sentiment"), text)
+    answer = headlight.explain(loaded("sentiment"), text)
     assert answer.target.label == label
     assert answer.target.probability > 0.8
 
@@ -91,7 +99,7 @@ def test_sentiment_decides_as_people_do(text: str, label: str) -> None:
     ],
 )
 def test_topic_decides_as_people_do(text: str, label: str) -> None:
-    answer = headlight.explain(headlight.load("topic"), text)
+    answer = headlight.explain(loaded("topic"), text)
     assert answer.target.label == label
 
 
@@ -106,7 +114,7 @@ def test_topic_decides_as_people_do(text: str, label: str) -> None:
     ],
 )
 def test_paraphrase_decides_as_people_do(pair: tuple[str, str], label: str) -> None:
-    assert headlight.explain(headlight.load("paraphrase"), pair).target.label == label
+    assert headlight.explain(loaded("paraphrase"), pair).target.label == label
 
 
 @pytest.mark.parametrize(
@@ -118,7 +126,7 @@ def test_paraphrase_decides_as_people_do(pair: tuple[str, str], label: str) -> N
     ],
 )
 def test_nli_decides_as_people_do(pair: tuple[str, str], label: str) -> None:
-    assert headlight.explain(headlight.load("nli"), pair).target.label == label
+    assert headlight.explain(loaded("nli"), pair).target.label == label
 
 
 @pytest.mark.parametrize(
@@ -131,7 +139,7 @@ def test_nli_decides_as_people_do(pair: tuple[str, str], label: str) -> None:
 )
 def test_qa_answers_as_people_do(question: str, answer: str) -> None:
     text = "The novel was written by Mary Shelley and published in London in 1818."
-    assert headlight.explain(headlight.load("qa"), (question, text)).target.label == answer
+    assert headlight.explain(loaded("qa"), (question, text)).target.label == answer
 
 
 @pytest.mark.parametrize("name", TRAINED)

@@ -84,7 +84,7 @@ WAYS = [compile_itself, compile_forward, compile_around, compile_blocks, compile
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("backend", ["eager", pytest.param("aot_eager", marks=pytest.mark.slow)])
 def test_a_compiled_network_gets_the_scores_of_the_plain_one(
     way: Callable[[Any, str], Any], backend: str, expected: dict[str, list[np.ndarray]]
 ) -> None:

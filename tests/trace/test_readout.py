@@ -21,7 +21,7 @@ import headlight
 from headlight import Batch, Model, Target, UnsupportedModel
 from headlight.models.model import Task
 from headlight.trace.trace import trace
-from tests.networks import CONFIGS, ENCODER, FAMILIES_AND_TASKS, TARGETS, model, network
+from tests.networks import ENCODER, TARGETS, families, in_pairs, model, network
 
 Pool = Callable[[Any, Tensor, Tensor], Tensor]
 """What a head makes of (ids, states [batch, token, feature], mask [batch, token])."""
@@ -238,7 +238,7 @@ def test_an_input_that_is_read_elsewhere_than_the_probes_is_refused() -> None:
     assert headlight.explain(wrapped, odd, "input_x_gradient").scores.shape == (4,)
 
 
-@pytest.mark.parametrize(("family", "task"), FAMILIES_AND_TASKS)
+@in_pairs()
 def test_every_known_family_is_read_where_its_head_reads(family: str, task: Task) -> None:
     wrapped = model(family, task)
     (weights,) = weights_of(wrapped, rows_of((6,)), TARGETS.get(task))
@@ -296,7 +296,7 @@ def test_a_token_head_that_reads_other_tokens_is_refused(kind: Any) -> None:
     assert found.scores.any()
 
 
-@pytest.mark.parametrize("family", CONFIGS)
+@families("bert", "llama")
 def test_half_precision_is_read_in_the_same_place(family: str) -> None:
     full, half = (model(family, Task.SEQUENCE, kind) for kind in (torch.float64, torch.bfloat16))
     batch = rows_of((6,))

@@ -278,6 +278,7 @@ def test_a_call_inside_a_transformation_is_refused(transform: Callable[..., Any]
         transform(work)(torch.ones(2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("around", AROUND)
 @pytest.mark.filterwarnings("ignore:Anomaly Detection")
 def test_a_network_can_be_wrapped_whatever_the_caller_has_set(around: str) -> None:
