@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -12,13 +13,24 @@ from transformers import (
     BartForSequenceClassification,
     BertConfig,
     BertForSequenceClassification,
+    BigBirdConfig,
+    BigBirdForSequenceClassification,
     CanineConfig,
     CanineForSequenceClassification,
+    CTRLConfig,
+    CTRLForSequenceClassification,
+    GPTJConfig,
+    GPTJForCausalLM,
     LongformerConfig,
     LongformerForSequenceClassification,
     MambaConfig,
     MambaForCausalLM,
+    OPTConfig,
+    OPTForCausalLM,
+    OPTForSequenceClassification,
     PreTrainedModel,
+    RwkvConfig,
+    RwkvForCausalLM,
     T5Config,
     T5ForSequenceClassification,
     XLNetConfig,
@@ -249,3 +261,103 @@ def test_multiple_choice_is_refused() -> None:
     net = AutoModelForMultipleChoice.from_config(BertConfig(**ENCODER)).eval()
     with pytest.raises(UnsupportedModel, match="no head whose decision could be explained"):
         headlight.wrap(net)
+
+
+def tiny(kind: Any, config: Any, **changes: Any) -> Any:
+    """A small double-precision network of a family without a row."""
+    torch.manual_seed(0)
+    return kind(config(vocab_size=120, pad_token_id=0, **changes)).double().eval()
+
+
+WRITES = {
+    "a weight": lambda net: net.classifier.weight.div_(2),
+    "a weight by its data": lambda net: net.classifier.weight.data.div_(2),
+    "a view of a weight": lambda net: net.classifier.weight[0].zero_(),
+    "a buffer": lambda net: net.bert.embeddings.position_ids.add_(0),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_network_that_changes_its_weights_is_refused_before_it_does(name: str) -> None:
+    net = network("bert", Task.SEQUENCE)
+    before = {key: value.clone() for key, value in net.state_dict().items()}
+
+    def write(module: nn.Module, _args: Any) -> None:
+        with torch.no_grad():
+            WRITES[name](module)
+
+    net.register_forward_pre_hook(write)
+    with pytest.raises(UnsupportedModel, match="changes its own weights or buffers while it runs"):
+        headlight.wrap(net)
+    assert all(torch.equal(value, before[key]) for key, value in net.state_dict().items())
+
+
+def test_weights_that_are_rescaled_at_first_use_stay_as_they_were() -> None:
+    net = tiny(RwkvForCausalLM, RwkvConfig, hidden_size=16, num_hidden_layers=4, rescale_every=2)
+    before = {key: value.clone() for key, value in net.state_dict().items()}
+    with pytest.raises(UnsupportedModel, match="first run in evaluation mode"):
+        headlight.wrap(net)
+    assert all(torch.equal(value, before[key]) for key, value in net.state_dict().items())
+
+
+SMALL = {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 40, "initializer_range": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "changes"),
+    [
+        (GPTJForCausalLM, GPTJConfig, {"rotary_dim": 4}),
+        (CTRLForSequenceClassification, CTRLConfig, {"dff": 24}),
+    ],
+)
+def test_embeddings_that_serve_types_or_are_changed_in_place_are_explained(
+    kind: Any, config: Any, changes: dict[str, Any]
+) -> None:
+    net = tiny(kind, config, **SMALL, **changes)
+    ids = [7, 40, 12, 99]
+    made: list[Tensor] = []
+    found = headlight.explain(headlight.wrap(net), Batch.from_ids([ids]), "input_x_gradient")
+
+    def keep(_module: nn.Module, _args: Any, output: Tensor) -> Tensor:
+        made.append(output.detach().requires_grad_())
+        return made[0].clone()
+
+    net.get_input_embeddings().register_forward_hook(keep)
+    logits = net(torch.tensor([ids]), attention_mask=torch.ones(1, len(ids))).logits
+    (slope,) = torch.autograd.grad(logits.reshape(-1, logits.shape[-1])[-1].max(), made)
+    np.testing.assert_allclose(found.scores, (slope * made[0]).sum(-1)[0].detach(), rtol=1e-9)
+
+
+OPT = {
+    "hidden_size": 32,
+    "word_embed_proj_dim": 32,
+    "ffn_dim": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 80,
+    "init_std": 0.3,
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_kinks_of_relu_are_not_taken_for_wrong_gradients(dtype: torch.dtype) -> None:
+    for seed in range(6):
+        torch.manual_seed(seed)
+        config = OPTConfig(vocab_size=120, pad_token_id=0, num_labels=3, **OPT)
+        headlight.wrap(OPTForSequenceClassification(config).to(dtype).eval())
+
+
+def test_a_head_that_runs_a_part_of_the_body_is_read() -> None:
+    assert not headlight.wrap(tiny(OPTForCausalLM, OPTConfig, **OPT)).readout.refusal
+
+
+def test_attention_that_changes_its_form_with_the_length_is_refused_there() -> None:
+    settings = {**ENCODER, "attention_type": "block_sparse", "block_size": 2}
+    del settings["vocab_size"]
+    net = tiny(BigBirdForSequenceClassification, BigBirdConfig, num_random_blocks=1, **settings)
+    model = headlight.wrap(net)
+    short, long = Batch.from_ids([list(range(5, 12))]), Batch.from_ids([list(range(5, 45))])
+    assert headlight.explain(model, short, "gae").scores.any()
+    with pytest.raises(UnsupportedModel, match=r"attends to something else .* of 40 tokens"):
+        headlight.explain(model, long, "gae")
+    assert headlight.explain(model, long, "input_x_gradient").scores.any()

@@ -5,7 +5,7 @@ through it, by watching softmax. The recorder of the running pass sits in a cont
 pass in another thread is never recorded by mistake.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -65,14 +65,14 @@ class Recorder:
     second_norms: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
     def see_embeddings(self, _module: nn.Module, _args: Any, output: Tensor) -> Tensor | None:
-        """Record the embeddings, cut from what made them, and return them to the network."""
+        """Record the embeddings, cut from what made them, and give the network a copy, which it may change."""
         if self.embeddings is not None:
             return None
         if self.replacement is None:
             self.embeddings = output.detach().requires_grad_(self.wants_gradient)
         else:
             self.embeddings = self.replacement
-        return self.embeddings
+        return self.embeddings.clone()
 
     @property
     def misses_values(self) -> bool:
@@ -187,6 +187,20 @@ class SoftmaxWatch(TorchFunctionMode):
         return result
 
 
+def misshapen(model: Model, attention: Sequence[Tensor], inputs: Inputs) -> str:
+    """Why maps of attention are not one for each layer, of all tokens; empty if they are.
+
+    Some networks attend otherwise from a certain length on, so this is asked of every pass.
+    """
+    count = inputs.ids.shape[1]
+    if any(a.shape[-2:] != (count, count) for a in attention):
+        return "attends to something else than every token from every token"
+    layers = getattr(model.network.config.get_text_config(), "num_hidden_layers", None)
+    if layers is not None and layers != len(attention):
+        return f"shows {len(attention)} attention maps in {layers} layers"
+    return ""
+
+
 # -------------------------------------------------------------------------------- a watched pass
 
 
@@ -196,14 +210,19 @@ def watched_logits(model: Model, recorder: Recorder, inputs: Inputs) -> Tensor:
     return undisturbed(lambda: logits_of(own, inputs), plain_state(), watching(own, recorder))
 
 
+def unseen(model: Model, reason: str) -> UnsupportedModel:
+    """The error for methods that need attention where it cannot be used."""
+    return UnsupportedModel(
+        f"{model.family} {reason}. Use a method without attention: "
+        "input_x_gradient, integrated_gradients, occlusion."
+    )
+
+
 @contextmanager
 def watching(model: Model, recorder: Recorder) -> Iterator[None]:
     """Watch the passes of a double inside the block; it can be watched by another recorder afterwards."""
     if recorder.wants_attention and model.attention_refusal:
-        raise UnsupportedModel(
-            f"{model.family} {model.attention_refusal}. Use a method without attention: "
-            "input_x_gradient, integrated_gradients, occlusion."
-        )
+        raise unseen(model, model.attention_refusal)
     if recorder.board is not None and model.relevance_refusal:
         raise UnsupportedModel(
             f"relevance cannot be sent through {model.family}: {model.relevance_refusal}. Use a method without "

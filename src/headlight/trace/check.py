@@ -10,7 +10,7 @@ from headlight.batch import Inputs, Row
 from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
 from headlight.models.readout import Readout
-from headlight.trace.capture import Recorder
+from headlight.trace.capture import Recorder, misshapen
 from headlight.trace.escape import escaping
 from headlight.trace.mixer import mixers_of, put_together
 from headlight.trace.probing import first_run, inputs_of, probe, probe_rows, size_of_error
@@ -127,16 +127,12 @@ def unusual(model: Model, attention: Sequence[Tensor], inputs: Inputs) -> str:
             "computes no attention that can be seen: neither through the attention interface of "
             "transformers nor as a softmax over [batch, head, query, key]"
         )
-    count = inputs.ids.shape[1]
-    if any(a.shape[-2:] != (count, count) for a in attention):
-        return "attends to something else than every token from every token"
+    if refusal := misshapen(model, attention, inputs):
+        return refusal
     if any(float((a.detach().sum(-1) - 1).abs().max()) > size_of_error(model) for a in attention):
         return "has attention whose rows do not sum to 1"
     if not all(a.requires_grad for a in attention):
         return "computes some of its attention without gradients"
-    layers = getattr(model.network.config.get_text_config(), "num_hidden_layers", None)
-    if layers is not None and layers != len(attention):
-        return f"shows {len(attention)} attention maps in {layers} layers"
     return ""
 
 

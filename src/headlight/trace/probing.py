@@ -1,11 +1,13 @@
 """Probes: short made-up inputs on which a network is first run, and what its first answer must be like."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from transformers import PreTrainedModel
 
 from headlight.batch import Batch, Inputs, Row, collate
 from headlight.errors import UnsupportedModel
@@ -39,11 +41,12 @@ def probe_rows(model: Model) -> Sequence[Row]:
     if pad is not None:
         ids[-1].append(pad)
     masks = [[1] * (len(row) - (n == 1)) + [0] * (n == 1) for n, row in enumerate(ids)]
-    has_types = model.type_count > 1
-    types = [[int(has_types and p > 2 + n) for p in range(len(row))] for n, row in enumerate(ids)]
+    fields = [ids, masks]
+    if model.type_count:  # networks without types of their own take them for words, as GPT-2 does
+        several = model.type_count > 1
+        fields += [[[int(several and p > 2 + n) for p in range(len(r))] for n, r in enumerate(ids)]]
     room = slice(model.token_limit)
-    fields = ([row[room] for row in values] for values in (ids, masks, types))
-    return Batch.from_ids(*fields).rows
+    return Batch.from_ids(*([row[room] for row in values] for values in fields)).rows
 
 
 def inputs_of(model: Model, rows: Sequence[Row]) -> Inputs:
@@ -63,6 +66,7 @@ def first_run(model: Model, inputs: Inputs) -> tuple[Tensor, str | None]:
     with ExitStack() as undo:
         undo.enter_context(torch.no_grad())
         stage = undo.enter_context(finding_stage(model))
+        undo.enter_context(WeightsKept(model))
         table = model.embedding_stages[-1]
         undo.callback(table.register_forward_hook(lambda *call: seen.append(call[-1])).remove)
         logits = logits_of(model, inputs)
@@ -99,6 +103,42 @@ def check_embeddings(model: Model, inputs: Inputs, seen: Sequence[object]) -> No
         )
 
 
+class WeightsKept(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has no types here
+    """Refuses a pass before it writes to the weights or buffers of a network, which are the user's."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.family = model.family
+        held = [*model.network.parameters(), *model.network.buffers()]
+        plain = [t for t in held if type(t) in (Tensor, nn.Parameter) and not t.is_meta]
+        self.places = {t.untyped_storage().data_ptr() for t in plain if t.numel()}
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        named = kwargs or {}
+        for number, argument in enumerate(func._schema.arguments):
+            value = args[number] if number < len(args) else named.get(argument.name)
+            is_written = argument.alias_info is not None and argument.alias_info.is_write
+            if is_written and self.holds(value):
+                raise UnsupportedModel(
+                    f"{self.family} changes its own weights or buffers while it runs ({func}), so every "
+                    "explanation would change the network. Let it do so beforehand, such as in a first "
+                    "run in evaluation mode, or not at all."
+                )
+        return func(*args, **named)
+
+    def holds(self, value: Any) -> bool:
+        """Whether this is a tensor in the memory of a weight or buffer."""
+        if type(value) not in (Tensor, nn.Parameter) or value.is_meta:
+            return False
+        return value.untyped_storage().data_ptr() in self.places
+
+
 # ----------------------------------------------------------------------------- the last hidden states
 
 
@@ -106,7 +146,7 @@ def check_embeddings(model: Model, inputs: Inputs, seen: Sequence[object]) -> No
 def finding_stage(model: Model) -> Iterator[Callable[[], str | None]]:
     """Find in a pass which module of the body makes what the body returns as its last hidden states."""
     makers: dict[int, str] = {}
-    found: list[str | None] = [None]
+    found: dict[nn.Module, str | None] = {}
 
     def see(name: str) -> Callable[..., None]:
         def hook(_module: nn.Module, _args: Any, output: Any) -> None:
@@ -116,19 +156,21 @@ def finding_stage(model: Model) -> Iterator[Callable[[], str | None]]:
 
         return hook
 
-    def see_body(_module: nn.Module, _args: Any, output: Any) -> None:
+    def see_body(module: nn.Module, _args: Any, output: Any) -> None:
         states = output if isinstance(output, Tensor) else output[0]
-        found[0] = makers.get(states.data_ptr()) if isinstance(states, Tensor) else None
+        found[module] = makers.get(states.data_ptr()) if isinstance(states, Tensor) else None
 
     body = model.network.base_model
+    bodies = [m for m in model.network.modules() if isinstance(m, PreTrainedModel)][1:]
     with ExitStack() as undo:
         inside = {id(module) for module in body.modules()} - {id(body)}
         for name, module in model.network.named_modules():
             if id(module) in inside:
                 undo.callback(module.register_forward_hook(see(name)).remove)
-        if body is not model.network:
-            undo.callback(body.register_forward_hook(see_body).remove)
-        yield lambda: found[0]
+        for each in bodies:
+            undo.callback(each.register_forward_hook(see_body).remove)
+        # A head may run a part of the body, as that of OPT runs its decoder; the outermost ends last.
+        yield lambda: found.get(body, next(reversed(found.values()), None))
 
 
 def stage_of_row(model: Model) -> str | None:

@@ -13,7 +13,7 @@ from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
 from headlight.shapes import Attention, Hidden, Ids, Mixing, PerRow, Scores, TermValues, TokenMask
 from headlight.target import Target
-from headlight.trace.capture import Recorder, watched_logits
+from headlight.trace.capture import Recorder, misshapen, unseen, watched_logits
 from headlight.trace.double import double
 from headlight.trace.goal import Goal, Output, settle
 from headlight.trace.intercept import Switchboard
@@ -136,11 +136,8 @@ def trace(
     inputs = collate(rows, model.pad_id or 0, model.network.device)
     logits = watched_logits(model, recorder, inputs)
     check_finite(logits, model)
-    if recorder.wants_attention and not recorder.attention:
-        raise UnsupportedModel(
-            f"{model.family} computed no attention that could be seen: neither through the attention "
-            "interface of transformers nor as a softmax over [batch, head, query, key]."
-        )
+    if recorder.wants_attention:
+        check_attention(model, recorder.attention, inputs)
     goal = settle(targets, model, rows, inputs, logits, released=released)
     assert recorder.embeddings is not None, "the embedding module did not run"
     kind = recorder.embeddings.dtype
@@ -222,6 +219,17 @@ def trace(
         place=place,
         send=lambda goal, flow: send_relevance(flow, goal, logits, recorder, inputs),
     )
+
+
+def check_attention(model: Model, attention: Sequence[Tensor], inputs: Inputs) -> None:
+    """Refuse attention that is of another form than it was when the network was wrapped."""
+    if not attention:
+        raise UnsupportedModel(
+            f"{model.family} computed no attention that could be seen: neither through the attention "
+            "interface of transformers nor as a softmax over [batch, head, query, key]."
+        )
+    if reason := misshapen(model, attention, inputs):
+        raise unseen(model, f"{reason} on an input of {inputs.ids.shape[1]} tokens")
 
 
 def mean_output(words: nn.Module) -> Tensor:
