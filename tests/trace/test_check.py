@@ -1,5 +1,6 @@
 """What a network must prove when it is wrapped, and that refusals say the true reason."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -345,6 +346,20 @@ def test_kinks_of_relu_are_not_taken_for_wrong_gradients(dtype: torch.dtype) -> 
         torch.manual_seed(seed)
         config = OPTConfig(vocab_size=120, pad_token_id=0, num_labels=3, **OPT)
         headlight.wrap(OPTForSequenceClassification(config).to(dtype).eval())
+
+
+@pytest.mark.parametrize("largest", [0, 10**9])
+def test_large_networks_are_not_copied_for_want_of_a_slope(
+    largest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copies: list[Any] = []
+    monkeypatch.setattr("headlight.trace.escape.LARGEST_SWEEP", largest)
+    monkeypatch.setattr("headlight.trace.slope.missed_slope", lambda *_: (1.0, math.nan))
+    monkeypatch.setattr(
+        "headlight.trace.slope.widened", lambda model, _: (copies.append(model) or model, "")
+    )
+    headlight.wrap(network("bert", Task.SEQUENCE))
+    assert bool(copies) == (largest > 0)
 
 
 def test_a_head_that_runs_a_part_of_the_body_is_read() -> None:

@@ -41,12 +41,17 @@ def escaping(model: Model, inputs: Inputs) -> str:
     unseen = {short_name(node) for node in relevance_path(logits)} - MOVING
     if unseen:
         return f"it computes {', '.join(sorted(unseen))}, which is not an operation of torch that can be seen"
-    if sum(parameter.numel() for parameter in model.network.parameters()) > LARGEST_SWEEP:
+    if not is_small(model):
         return ""
     total = relevance_sum(logits, recorder)
     if total is not None and abs(total - 1) > CONSERVED:
         return f"of a relevance of 1 at its logits {total:.3g} arrives at its embeddings"
     return ""
+
+
+def is_small(model: Model) -> bool:
+    """Whether proofs that are costly are asked of a network."""
+    return sum(parameter.numel() for parameter in model.network.parameters()) <= LARGEST_SWEEP
 
 
 def short_name(node: Node) -> str:

@@ -11,6 +11,7 @@ from headlight.batch import Inputs
 from headlight.errors import UnsupportedModel
 from headlight.models.model import Model, is_half_precision
 from headlight.trace.capture import Recorder
+from headlight.trace.escape import is_small
 from headlight.trace.network import foreign_code
 from headlight.trace.precision import widened
 from headlight.trace.probing import probe, size_of_error
@@ -56,11 +57,13 @@ def check_slope(
     """Along the gradient and across it, the logits must rise as it says.
 
     What is detached, computed outside torch, or changed by hooks in the backward pass is found only so.
-    In 32 bits steps are long enough to cross kinks, as ReLU has; a doubt is settled in 64 bits.
+    In 32 bits steps are long enough to cross kinks, as ReLU has. Before a network is refused, and where the
+    slope of a small one is not known, 64 bits decide.
     """
     start = embeddings.detach()
     missed = missed_slope(model, inputs, start, gradient, weights)
-    if missed is not None and start.dtype != torch.float64:
+    is_narrow = start.dtype != torch.float64
+    if missed is not None and is_narrow and (is_small(model) or not isnan(missed[1])):
         wide, note = widened(model, torch.float64)
         with suppress(UnsupportedModel):  # some operations take no 64 bits
             if not note:
