@@ -96,7 +96,7 @@ def test_a_long_word_takes_no_memory_a_character(unit: str) -> None:
         (("one", "two", "three"), "exactly two texts"),
         (("one", ""), "empty or only spaces"),
         (7, "is a int, not text"),
-        ("\u200b\u200b", "no token"),
+        ("\u200b\u200b", "invisible characters"),
     ],
 )
 def test_what_is_not_text_is_refused(

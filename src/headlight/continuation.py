@@ -55,8 +55,9 @@ def generate(model: Model, row: Row, max_new_tokens: int) -> list[int]:
     """The ids the model itself would write after the row."""
     ids = torch.tensor([row.ids], device=model.network.device)
     attended = torch.tensor([row.attended], device=model.network.device).long()
+    writer: Any = double(model).network
     generation = partial(
-        double(model).network.generate,  # type: ignore[arg-type]
+        writer.generate,
         ids,
         attention_mask=attended,
         max_new_tokens=max_new_tokens,

@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from math import isnan
 from os import PathLike
 from typing import Any
+from unicodedata import category
 
 from headlight.errors import InvalidInput
 
 Text = str | tuple[str, str]
 
+UNSEEN = ("Cc", "Cf", "Co", "Mn", "Me")
+"""Unicode's categories of controls, of characters without a meaning, and of marks on others."""
 ACCEPTED = (
     "Give a string, a tuple of two strings, a list of those, what a tokenizer returns, "
     "or a headlight.Batch."
@@ -33,8 +36,16 @@ def as_tuple(text: Text) -> tuple[str, ...]:
 
 
 def is_blank(text: Text) -> bool:
-    """Whether a text, or either text of a pair, has nothing in it."""
-    return any(not part or part.isspace() for part in as_tuple(text))
+    """Whether a text, or either text of a pair, has nothing in it that can be seen.
+
+    Characters without a shape (zero-width spaces, byte order marks, controls) give most tokenizers no token.
+    """
+    return any(all(map(is_unseen, part)) for part in as_tuple(text))
+
+
+def is_unseen(character: str) -> bool:
+    """Whether a character shows nothing by itself, or only that another was lost."""
+    return character.isspace() or category(character) in UNSEEN or character == "\ufffd"
 
 
 def wrong_kind(value: Any) -> str:
@@ -71,9 +82,10 @@ def check_text(text: Any, number: int) -> None:
     for part in as_tuple(text):
         if not isinstance(part, str):
             raise InvalidInput(f"input {number} is {wrong_kind(part)}")
-        if not part.strip():
+        if is_blank(part):
             raise InvalidInput(
-                f"input {number} is empty or only spaces: there is nothing to explain."
+                f"input {number} is empty or only spaces and invisible characters: "
+                "there is nothing to explain."
             )
         check_characters(part, f"input {number}")
 

@@ -23,6 +23,8 @@ TEXTS = [
     "\u200b",
     "bad \x85",
     "\ufeff",
+    "\u0301\ufffd",
+    "☺",
 ]
 LABELS: list[list[int | float | str | None]] = [
     [0, 1, -1, None],

@@ -35,6 +35,7 @@ def notes_of(path: Path, **options: bool) -> tuple[list[object], list[str]]:
         ("a.csv", 'text,label\r\n"a\r\nb",1\r\n,0\r\n,1\r\n', ["a\r\nb"], "line 4, line 5"),
         ("a.tsv", "text\tlabel\na\t1\n\t0\nb\t1\n", ["a", "b"], "line 3"),
         ("a.jsonl", '{"text": "a"}\n\n{"text": null}\n{"text": NaN}\n', ["a"], "line 2, line 3, line 4"),
+        ("a.txt", "a\n\u200b\u200d\n\u0301\ufe0f\n\ufffd\n☺\n", ["a", "☺"], "line 2, line 3, line 4"),
         ("a.txt", "a\n\n \nb\n\n", ["a", "b"], "line 2, line 3"),
     ],
 )  # fmt: skip

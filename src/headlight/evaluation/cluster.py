@@ -38,7 +38,7 @@ def do(
         return error
 
 
-def run_cluster(folder: Folder, address: str | None, advance: Callable[[Job], None]) -> None:
+def run_cluster(folder: Folder, address: str | None, advance: Callable[[Job], object]) -> None:
     """Do what is not done, as many jobs at once as the cluster has room for."""
     try:
         ray = import_module("ray")
@@ -72,7 +72,7 @@ def check_address(address: str | None) -> None:
         ) from error
 
 
-def schedule(ray: Any, folder: Folder, advance: Callable[[Job], None]) -> None:
+def schedule(ray: Any, folder: Folder, advance: Callable[[Job], object]) -> None:
     """Hand out jobs as they become ready, keep what comes back."""
     remote = ray.remote(max_retries=RETRIES, num_cpus=folder.settings.threads)(do)
     room = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)) // folder.settings.threads)

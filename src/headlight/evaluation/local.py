@@ -19,7 +19,7 @@ PAUSE = 0.2
 
 
 def run_local(
-    folder: Folder, models: Callable[[str], Model], advance: Callable[[Job], None]
+    folder: Folder, models: Callable[[str], Model], advance: Callable[[Job], object]
 ) -> None:
     """Do what is not done; wait for what others are doing."""
     examples, queue = folder.examples, Queue(folder.missing())

@@ -18,6 +18,8 @@ BLANKS = (
     "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
 """All that `str.isspace` takes for a blank; Arrow's own list is another."""
+PLAIN = r"[\p{L}\p{N}\p{P}]"
+"""What every text has but a few of symbols alone: letters, digits or punctuation."""
 
 
 def arrow() -> Any:
@@ -121,8 +123,8 @@ def whole(column: Any, signs: Sequence[str]) -> Any:
         fine = compute.greater_equal(column, arrow().scalar(0, column.type))
     elif types.is_string(column.type) or types.is_large_string(column.type):
         trimmed = compute.utf8_trim(column, characters=BLANKS)
-        empty = arrow().array(["", *signs], column.type)
-        fine = compute.and_(compute.is_valid(column), compute.invert(compute.is_in(trimmed, empty)))
+        is_sign = compute.is_in(trimmed, arrow().array(["", *signs], column.type))
+        fine = compute.and_not(compute.match_substring_regex(column, PLAIN), is_sign)
     else:
         fine = arrow().array([False] * len(column))
     return compute.fill_null(fine, False)

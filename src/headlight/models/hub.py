@@ -40,7 +40,7 @@ def hub_answers(name: str, revision: str | None = None) -> str:
     )
 
     # The client library behind the hub has changed its name between versions; its errors have this parent.
-    transport_error: type[Exception] = HfHubHTTPError.__bases__[0]  # type: ignore[assignment]
+    transport_error: type[Exception] = HfHubHTTPError.__bases__[0]
     try:
         HfApi().model_info(name, revision=revision, timeout=SECONDS)
     except (RepositoryNotFoundError, RevisionNotFoundError):

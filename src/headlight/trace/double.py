@@ -56,7 +56,8 @@ class Doubling:
 
     def of(self, value: Any) -> Any:
         """The double of a value; the value itself where it refers to no part of the network."""
-        make = maker_of(type(value))
+        kind: type = type(value)
+        make = maker_of(kind)
         if make is None:
             return value
         if id(value) not in self.made:
