@@ -28,7 +28,7 @@ def test_examples_run(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.slow
 def test_the_app_for_a_space_answers() -> None:
     path = Path(__file__).parent.parent / "examples" / "space" / "app.py"
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 34
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 40
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
