@@ -27,11 +27,12 @@ def folder(classifier: Model, tmp_path: Path) -> Path:
 
 
 def test_a_saved_folder_is_loaded_with_its_head(folder: Path, classifier: Model) -> None:
-    loaded = headlight.load(folder)
+    loaded = headlight.load(folder, dtype=torch.float64)
     assert loaded.task is Task.SEQUENCE
     assert loaded.name == str(folder)
     found = headlight.explain(loaded, TEXT)
-    np.testing.assert_allclose(found.scores, headlight.explain(classifier, TEXT).scores, rtol=1e-5)
+    exact = headlight.wrap(network("bert", Task.SEQUENCE).double(), classifier.tokenizer)
+    np.testing.assert_allclose(found.scores, headlight.explain(exact, TEXT).scores, rtol=1e-9)
 
 
 def test_checkpoints_are_loaded_in_full_precision(folder: Path, classifier: Model) -> None:
