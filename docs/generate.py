@@ -18,11 +18,11 @@ from scipy.stats import binomtest
 
 import headlight
 from headlight import METHODS, METRICS
+from headlight.explaining.choices import CHOICES
+from headlight.loading.catalogue import CATALOGUE, Embedded
 from headlight.metrics.case import NEEDS
-from headlight.metrics.probe import CHANGES
-from headlight.models.catalogue import CATALOGUE, Embedded
-from headlight.options import Option
-from headlight.planning import CHOSEN
+from headlight.probing.probe import CHANGES
+from headlight.registry.options import Option
 from headlight.renderers.terminal import comparison
 
 HOME = Path(__file__).parent
@@ -68,7 +68,7 @@ def shown_option(option: Option) -> str:
     """An option with the default that a user gets."""
     if option.has_default:
         return f"`{option.name}={option.default!r}`"
-    return f"`{option.name}` (default: {CHOSEN[option.name].usually})"
+    return f"`{option.name}` (default: {CHOICES[option.name].usually})"
 
 
 def metrics_page() -> str:

@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 from transformers import BertForQuestionAnswering, PreTrainedModel, PreTrainedTokenizerBase
 
 from data import Question, read_questions
-from headlight.models.quiet import quiet
+from headlight.loading.quiet import quiet
 from recipes import Recipe
 from rows import Row, tensors
 

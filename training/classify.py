@@ -15,7 +15,7 @@ from transformers import (
 )
 
 from data import SOURCES, Example, without_repeats
-from headlight.models.quiet import quiet
+from headlight.loading.quiet import quiet
 from recipes import Recipe
 from rows import Row, batches, tensors
 from scores import share

@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 from transformers import BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerBase
 
 from data import read_paragraphs
-from headlight.models.quiet import quiet
+from headlight.loading.quiet import quiet
 from recipes import Recipe
 from rows import Row, batches, tensors
 from scores import interval

@@ -4,7 +4,7 @@
 
 For inputs that were trained on, the quarter of the tokens that a layer scores highest is masked; the better the
 layer, the more of the probability of the decision goes with them. The figures go into `best_layer` of
-src/headlight/models/catalogue.py.
+src/headlight/loading/catalogue.py.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import headlight
 from data import SOURCES, read_questions
 from headlight import Example
 from headlight.batch import Text, as_tuple
-from headlight.models.catalogue import CATALOGUE
+from headlight.loading.catalogue import CATALOGUE
 from headlight.models.model import Task
 from recipes import RECIPES
 

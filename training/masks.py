@@ -11,7 +11,7 @@ import torch
 import headlight
 from data import SOURCES, read_paragraphs, read_questions
 from headlight.heads.masks import MASKS
-from headlight.models.catalogue import CATALOGUE
+from headlight.loading.catalogue import CATALOGUE
 from recipes import RECIPES
 
 TEXTS = 2_000

@@ -9,7 +9,7 @@ from transformers import BertForTokenClassification, PreTrainedModel, PreTrained
 
 import classify
 from examples import Example
-from headlight.models.quiet import quiet
+from headlight.loading.quiet import quiet
 from recipes import Recipe
 from rows import Row, batches, tensors
 from scores import share

@@ -22,8 +22,8 @@ import classify
 import fill
 import tag
 from compress import adapter_of
-from headlight.models.adapter import merge_adapter
-from headlight.models.bases import MINILM, base_folder
+from headlight.loading.adapters import merge_adapter
+from headlight.loading.bases import MINILM, base_folder
 from recipes import RECIPES, Recipe
 from run import Log, Run
 

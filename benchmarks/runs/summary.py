@@ -17,7 +17,7 @@ from headlight import METHODS, Example, open_run
 from headlight.evaluation.folder import Folder, data_hash, open_folder, prepare_folder
 from headlight.evaluation.parts import to_part
 from headlight.evaluation.settings import Job, Settings
-from headlight.evaluation.tables import table
+from headlight.evaluation.records import table
 
 METRICS = 20
 

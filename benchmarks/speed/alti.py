@@ -23,7 +23,7 @@ from headlight.methods.attention import accumulated
 from headlight.methods.decomposition import norms_of, summands
 from headlight.plot import canvas
 from headlight.renderers.colours import BLUE, VERMILION
-from headlight.trace.mixer import Mixer
+from headlight.trace.attention_block import Mixer
 from headlight.trace.trace import Trace, trace
 
 HOME = Path(__file__).parent

@@ -17,10 +17,11 @@ import torch
 import headlight
 from headlight.batch import encode
 from headlight.evaluation.evaluate import examples_of
-from headlight.evaluation.measuring import subject_of
-from headlight.evaluation.probing import TOKENS_AT_ONCE, ask, begun, collated, packed
+from headlight.evaluation.measure import subject_of
 from headlight.metrics.case import Case
-from headlight.trace.network import logits_of
+from headlight.metrics.measuring import begun
+from headlight.probing.ask import TOKENS_AT_ONCE, ask, collated, packed
+from headlight.running.logits import logits_of
 
 HOME = Path(__file__).parent
 METHODS = ["random", "attcat", "gae", "rollout", "alti", "mask_lrp", "lrp", "input_x_gradient"]

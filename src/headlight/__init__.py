@@ -7,6 +7,8 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from headlight.display import DISPLAYS
+
 if TYPE_CHECKING:
     from headlight.attribution import Attribution, Generation
     from headlight.batch import Batch
@@ -22,10 +24,14 @@ if TYPE_CHECKING:
     )
     from headlight.evaluation.evaluate import evaluate
     from headlight.evaluation.results import Results, open_run
-    from headlight.explanation import explain, explain_generation, explain_layers, mix
+    from headlight.explaining.conservation import conservation
+    from headlight.explaining.explain import explain
+    from headlight.explaining.generation import explain_generation
+    from headlight.explaining.layers import explain_layers
+    from headlight.explaining.mix import mix
     from headlight.headmask import HeadMask
-    from headlight.ledger import conservation
-    from headlight.loading import load, wrap
+    from headlight.loading.load import load
+    from headlight.loading.wrap import wrap
     from headlight.methods import METHODS
     from headlight.metrics import METRICS
     from headlight.models.model import Model
@@ -34,6 +40,14 @@ if TYPE_CHECKING:
     from headlight.tokenmixing import TokenMixing
 
 __version__ = version("headlight")
+
+
+def find_display(kind: str) -> None:
+    """Import what draws a kind of result; done when the first one is shown."""
+    import_module("headlight.report.page" if kind == "Results" else "headlight.renderers.displays")
+
+
+DISPLAYS.find = find_display
 
 __all__ = [
     "DATASETS",
@@ -83,16 +97,16 @@ HOMES = {
     "Results": "evaluation.results",
     "Target": "target",
     "TokenMixing": "tokenmixing",
-    "conservation": "ledger",
+    "conservation": "explaining.conservation",
     "evaluate": "evaluation.evaluate",
-    "explain": "explanation",
-    "explain_generation": "explanation",
-    "explain_layers": "explanation",
-    "load": "loading",
-    "mix": "explanation",
+    "explain": "explaining.explain",
+    "explain_generation": "explaining.generation",
+    "explain_layers": "explaining.layers",
+    "load": "loading.load",
+    "mix": "explaining.mix",
     "open_run": "evaluation.results",
     "render": "renderers",
-    "wrap": "loading",
+    "wrap": "loading.wrap",
 }
 
 

@@ -3,15 +3,15 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headlight.display import drawn, html_of, show
 from headlight.errors import InvalidInput, InvalidOption, missing_extra
-from headlight.fields import (
+from headlight.files.fields import (
     check_fields,
     is_count,
     is_named,
@@ -22,7 +22,8 @@ from headlight.fields import (
     one_of,
     or_none,
 )
-from headlight.storage import read_json, write_whole
+from headlight.files.storage import read_json, write_whole
+from headlight.spelling import spelled
 
 if TYPE_CHECKING:
     import pandas
@@ -179,7 +180,6 @@ class Attribution:
         """The text of a word, or its tokens put together where there is no text."""
         segment = self.segments[group[0]] if self.segments else None
         if segment is None or not self.texts:
-            spelled = import_module("headlight.renderers.names").spelled
             return "".join(spelled([self.tokens[place] for place in group])).strip()
         return self.texts[segment][slice(*span)].strip() or self.tokens[group[0]]
 
@@ -255,7 +255,7 @@ class Attribution:
     def to_dataframe(self) -> "pandas.DataFrame":
         """One row a token, for pandas."""
         try:
-            pandas = import_module("pandas")
+            import pandas
         except ImportError as error:
             raise missing_extra("pandas", "data", "to_dataframe()") from error
         columns: dict[str, Any] = {
@@ -292,13 +292,13 @@ class Attribution:
 
     def show(self) -> None:
         """Print the heat map, in a terminal or a notebook."""
-        import_module("rich.console").Console().print(self)
+        show(self)
 
     def _repr_html_(self) -> str:
-        return str(import_module("headlight.renderers.html").fragment([self]))
+        return html_of(self)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        yield import_module("headlight.renderers.terminal").HeatMap(self)
+        yield drawn(self)
 
 
 @dataclass(frozen=True)
@@ -334,11 +334,10 @@ class Generation:
         return replace(self, prompt=by_word[0].tokens, attributions=by_word)
 
     def _repr_html_(self) -> str:
-        matrix = import_module("headlight.renderers.matrix")
-        return str(matrix.table(matrix.generation_cells(self)))
+        return html_of(self)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        yield import_module("headlight.renderers.terminal").matrix_table(self)
+        yield drawn(self)
 
 
 def check_places(stored: Mapping[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
@@ -10,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import torch
 
+from headlight.display import drawn, html_of
 from headlight.errors import InvalidInput, InvalidOption, unknown_name
-from headlight.fields import is_count, is_named, list_of
+from headlight.files.fields import is_count, is_named, list_of
+from headlight.files.storage import read_tensors, write_tensors
 from headlight.shapes import Heads
-from headlight.storage import read_tensors, write_tensors
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -78,10 +78,10 @@ class HeadMask:
         return f"{'+'.join(self.parts)}: {self.count} of {self.heads.numel()} heads"
 
     def _repr_html_(self) -> str:
-        return str(import_module("headlight.renderers.heads").table(self))
+        return html_of(self)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        yield import_module("headlight.renderers.heads").HeadMap(self)
+        yield drawn(self)
 
     def part(self, name: str) -> Self:
         """The mask of one part."""

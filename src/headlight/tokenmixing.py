@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
@@ -11,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from headlight.display import drawn, html_of
 from headlight.errors import InvalidInput, InvalidOption
-from headlight.fields import check_fields, is_count, is_named, is_number, is_text, list_of
-from headlight.storage import read_json, write_whole
+from headlight.files.fields import check_fields, is_count, is_named, is_number, is_text, list_of
+from headlight.files.storage import read_json, write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -105,8 +105,7 @@ class TokenMixing:
         )
 
     def _repr_html_(self) -> str:
-        matrix = import_module("headlight.renderers.matrix")
-        return str(matrix.table(matrix.mixing_cells(self)))
+        return html_of(self)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        yield import_module("headlight.renderers.matrix").MatrixMap(self)
+        yield drawn(self)

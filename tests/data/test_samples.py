@@ -7,7 +7,7 @@ import pytest
 from headlight.data import Example, gold_class, read_examples
 from headlight.data.datasets import OWN, SAMPLES
 from headlight.files import read_records
-from headlight.models.catalogue import CATALOGUE
+from headlight.loading.catalogue import CATALOGUE
 
 LEAST = {
     "samples/sentiment": 120,

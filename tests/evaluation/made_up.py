@@ -5,8 +5,8 @@ from pathlib import Path
 from headlight import Example
 from headlight.evaluation.folder import Folder, data_hash, prepare_folder
 from headlight.evaluation.parts import to_part
+from headlight.evaluation.records import Record, table
 from headlight.evaluation.settings import Job, Settings
-from headlight.evaluation.tables import Record, table
 
 METHODS = ("attcat", "random")
 METRICS = ("aopc", "log_odds")

@@ -19,8 +19,8 @@ from headlight.evaluation import evaluate as module
 from headlight.evaluation.folder import open_folder
 from headlight.evaluation.local import run_local
 from headlight.evaluation.parts import to_part
-from headlight.evaluation.tables import from_bytes, to_bytes
-from headlight.ledger import conservation
+from headlight.evaluation.records import from_bytes, to_bytes
+from headlight.explaining.conservation import conservation
 from headlight.metrics import METRICS
 from headlight.shapes import Scores
 from headlight.trace.trace import Trace
@@ -355,7 +355,7 @@ def test_a_full_disk_loses_nothing(
         if full["after"] < 0:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("headlight.storage.os.fsync", fsync)
+    monkeypatch.setattr("headlight.files.storage.os.fsync", fsync)
     with pytest.raises(InvalidInput, match="No space left on device"):
         headlight.evaluate(classifier, examples, METHODS, FEW, out=tmp_path / "run", **USUAL)
     monkeypatch.undo()

@@ -14,7 +14,7 @@ from filelock import FileLock
 from headlight import InvalidInput, open_run
 from headlight.evaluation.folder import Folder, open_folder, prepare_folder
 from headlight.evaluation.parts import BLANK, MARK, to_part
-from headlight.evaluation.tables import from_bytes, table, to_bytes
+from headlight.evaluation.records import from_bytes, table, to_bytes
 from headlight.report.page import facts
 from tests.evaluation.made_up import METHODS, made_up_run, records
 
@@ -194,7 +194,7 @@ def test_what_may_not_be_read_is_a_sentence(copy: Folder, monkeypatch: pytest.Mo
 def test_a_run_is_read_without_writing(copy: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     before = sorted(copy.path.rglob("*"))
     shutil.rmtree(copy.path / "locks")
-    monkeypatch.setattr("headlight.storage.os.open", None)
+    monkeypatch.setattr("headlight.files.storage.os.open", None)
     assert open_run(copy.path).missing == 0
     monkeypatch.undo()
     assert sorted(copy.path.rglob("*")) == [p for p in before if "locks" not in p.parts]

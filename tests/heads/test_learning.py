@@ -12,14 +12,14 @@ import torch
 
 import headlight
 from headlight import HeadlightError, HeadMask, InvalidInput, InvalidOption, Model
+from headlight.files.storage import write_tensors
 from headlight.heads import HeadStatistics, Parse, learn, learning
-from headlight.heads.corpus import made_up_corpus
 from headlight.heads.masks import chosen_mask, own_mask
-from headlight.heads.memory import remembered
+from headlight.heads.parse_cache import remembered
 from headlight.heads.statistics import COUNTED, FARTHEST, KIND, RELATIONS
+from headlight.heads.synthetic_corpus import made_up_corpus
 from headlight.models.fingerprint import fingerprint
-from headlight.storage import write_tensors
-from headlight.trace.attend import attention_of
+from headlight.trace.attention_pass import attention_of
 from tests.mutations import mutated_objects
 
 PARSES = list(made_up_corpus(12, seed=3))

@@ -8,8 +8,8 @@ import spacy
 
 from headlight import InvalidInput, MissingExtra
 from headlight.heads import load_parser, parsers
-from headlight.heads.corpus import made_up_corpus
 from headlight.heads.parsers import PIPELINE
+from headlight.heads.synthetic_corpus import made_up_corpus
 
 
 def test_our_parser_finds_the_core_relations() -> None:

@@ -6,8 +6,8 @@ import torch
 import headlight
 from headlight import HeadMask, InvalidInput, InvalidOption, Model
 from headlight.heads import learn, mask_agreement, sample_sizes, threshold_sweep
-from headlight.heads.corpus import made_up_corpus
 from headlight.heads.statistics import COUNTED, HeadStatistics
+from headlight.heads.synthetic_corpus import made_up_corpus
 
 PARSES = list(made_up_corpus(24, seed=3))
 

@@ -8,7 +8,7 @@ import headlight
 from headlight import Batch, InvalidOption, Target
 from headlight.methods import decomposition
 from headlight.models.model import Task
-from headlight.trace.mixer import put_together
+from headlight.trace.attention_block import put_together
 from headlight.trace.trace import trace
 from tests.networks import DECODERS, TARGETS, in_pairs, model, network, rows
 

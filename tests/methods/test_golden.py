@@ -19,7 +19,7 @@ from transformers import (
 
 import headlight
 from headlight import Batch, Model, Target
-from headlight.trace.relevance import Flow
+from headlight.trace.relevance.sweep import Flow
 from headlight.trace.trace import trace
 
 HOME = Path(__file__).parent.parent / "golden" / "authors"

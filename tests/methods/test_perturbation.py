@@ -17,7 +17,7 @@ from captum.attr import (
 
 import headlight
 from headlight import Batch, InvalidOption, Model, UnknownName
-from headlight.methods.path import integrated
+from headlight.methods.integrated_gradients import integrated
 from headlight.methods.perturbation import values_of
 from headlight.models.model import Task
 from headlight.target import Target

@@ -13,7 +13,7 @@ from headlight import Batch, HeadMask, Target
 from headlight.errors import InvalidOption, UnsupportedModel
 from headlight.methods.relevance import conserving_gate, plain_gate
 from headlight.models.model import Task
-from headlight.trace.relevance import Flow
+from headlight.trace.relevance.sweep import Flow
 from headlight.trace.trace import Trace, trace
 from tests.networks import MASK, TARGETS, in_pairs, model, network, rows
 from tests.reference.passes import Matrix, Pass, independent_pass

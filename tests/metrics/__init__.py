@@ -13,7 +13,7 @@ from hypothesis import settings
 from headlight.batch import Row
 from headlight.metrics import METRICS
 from headlight.metrics.case import Case, Measures
-from headlight.metrics.probe import Answer, Probe, Subject
+from headlight.probing.probe import Answer, Probe, Subject
 from tests.reference.metrics import ORACLES, Found, Sentence
 
 few = settings(max_examples=40, deadline=None, derandomize=True)

@@ -11,9 +11,9 @@ import torch
 import headlight
 from headlight import HeadMask, InvalidInput, InvalidOption, MissingExtra
 from headlight.heads import learn, mask_agreement, sample_sizes, threshold_sweep
-from headlight.heads.corpus import made_up_corpus
 from headlight.heads.statistics import HeadStatistics
 from headlight.heads.studies import SampleSize
+from headlight.heads.synthetic_corpus import made_up_corpus
 from headlight.plot import canvas
 from headlight.plot import heads as draw
 from headlight.renderers.colours import DARK, HEAD_KINDS, LIGHT, Paper, contrast

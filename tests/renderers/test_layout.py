@@ -5,11 +5,11 @@ from itertools import pairwise
 import pytest
 
 from headlight import Attribution, InvalidInput, InvalidOption
+from headlight.renderers.characters import clusters, direction, visible, width_of
 from headlight.renderers.colours import GREEN, VERMILION
 from headlight.renderers.comparison import panels
 from headlight.renderers.layout import MARGIN, SIZE, Box, Sheet, sheet
-from headlight.renderers.names import readable
-from headlight.renderers.writing import clusters, direction, visible, width_of
+from headlight.spelling import readable
 from tests.test_attribution import made
 
 ROOM = 720 - 2 * MARGIN

@@ -19,9 +19,9 @@ from headlight.batch import collate
 from headlight.models import architectures
 from headlight.models.architectures import Architecture
 from headlight.models.model import Task
+from headlight.running.double import double
 from headlight.target import Target
 from headlight.trace.capture import Recorder, watching
-from headlight.trace.double import double
 from headlight.trace.trace import NEEDS, trace
 from tests.networks import CONFIGS, TARGETS, in_pairs, model, network, rows
 

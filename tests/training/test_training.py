@@ -19,9 +19,9 @@ import tag  # noqa: E402
 from compress import adapter_of  # noqa: E402
 from data import SOURCES, Question, Source, without_repeats  # noqa: E402
 from examples import Example  # noqa: E402
-from headlight.models.adapter import changes  # noqa: E402
-from headlight.models.bases import MINILM  # noqa: E402
-from headlight.models.catalogue import CATALOGUE  # noqa: E402
+from headlight.loading.adapters import changes  # noqa: E402
+from headlight.loading.bases import MINILM  # noqa: E402
+from headlight.loading.catalogue import CATALOGUE  # noqa: E402
 from headlight.models.model import Task  # noqa: E402
 from recipes import RECIPES, Recipe  # noqa: E402
 from rows import Row  # noqa: E402

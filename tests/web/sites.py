@@ -14,8 +14,8 @@ from fastapi import FastAPI
 from headlight import Model
 from headlight.web.app import application
 from headlight.web.limits import Limits
+from headlight.web.loaded_models import Shelf
 from headlight.web.runs import Runs
-from headlight.web.served import Shelf
 
 
 @dataclass(frozen=True, eq=False)

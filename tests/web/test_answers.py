@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerFast
 
 import headlight
 from headlight import Attribution, Batch, Example, HeadMask, Model, Target
-from headlight.explanation import has_layers
+from headlight.explaining.layers import has_layers
 from headlight.heads.masks import chosen_mask
 from headlight.methods import METHODS
 from headlight.models.model import Task

@@ -13,12 +13,12 @@ import pytest
 import headlight
 from headlight import InvalidInput, Model
 from headlight.methods import METHODS
-from headlight.registry import Entry
+from headlight.registry.entries import Entry
 from headlight.shapes import Scores
 from headlight.trace.trace import Trace
 from headlight.web import answers
-from headlight.web.desk import Desk, Job
 from headlight.web.limits import Limits
+from headlight.web.worker import Desk, Job
 from tests.conftest import WORDS
 from tests.web.sites import Site, refused, site
 

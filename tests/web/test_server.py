@@ -25,9 +25,9 @@ from headlight.cli import app, main
 from headlight.errors import MissingExtra
 from headlight.web.app import STATIC
 from headlight.web.guard import LOOPBACK
-from headlight.web.served import Shelf
+from headlight.web.loaded_models import Shelf
 from headlight.web.server import Address, found_runs, listening
-from tests.test_cli import folder
+from tests.cli.test_cli import folder
 from tests.web.sites import Site
 
 __all__ = ["folder"]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from safetensors import SafetensorError, safe_open
 
-from headlight.declarations import declared
 from headlight.errors import InvalidInput, InvalidOption, missing_extra
 from headlight.evaluation import MANIFEST
 from headlight.files import existing
-from headlight.registry import check_given, parse_specification
+from headlight.registry.declarations import declared
+from headlight.registry.entries import check_given, parse_specification
 
 if TYPE_CHECKING:
     from headlight.text import Text
@@ -25,8 +25,8 @@ PICTURES = (".png", ".svg", ".pdf")
 
 def check_models(*names: str) -> None:
     """Refuse names that cannot be models, and models of the hub that are neither there nor in its cache."""
-    from headlight.models.catalogue import CATALOGUE
-    from headlight.models.names import check_name, is_only_cached
+    from headlight.loading.catalogue import CATALOGUE
+    from headlight.loading.names import check_name, is_only_cached
 
     for name in names:
         check_name(name)
@@ -58,8 +58,8 @@ def check_mixing(method: str, options: Mapping[str, Any]) -> None:
 
 def check_task(model: str, texts: "Sequence[Text]", *, is_generation: bool = False) -> None:
     """Refuse texts that a model cannot take, where its name or config.json tells what it decides."""
-    from headlight.models.catalogue import CATALOGUE
-    from headlight.models.names import known_task
+    from headlight.loading.catalogue import CATALOGUE
+    from headlight.loading.names import known_task
     from headlight.models.task import Task
 
     task = known_task(model)
@@ -81,7 +81,7 @@ def check_task(model: str, texts: "Sequence[Text]", *, is_generation: bool = Fal
 
 def check_layer(model: str, layer: int) -> None:
     """Refuse a layer that a model does not have, where its config.json tells."""
-    from headlight.models.names import known_config
+    from headlight.loading.names import known_config
 
     config = known_config(model)
     count = next((config[name] for name in LAYER_COUNTS if isinstance(config.get(name), int)), None)

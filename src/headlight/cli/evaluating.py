@@ -295,9 +295,9 @@ def report(
     check_run(run)
 
     from headlight.evaluation.results import open_run
+    from headlight.files.storage import write_whole
     from headlight.report import page, written
     from headlight.report.figures import write_figures
-    from headlight.storage import write_whole
 
     found = open_run(run)
     if against is not None:
@@ -350,7 +350,7 @@ def show_comparison(found: "Results", method: str) -> None:
 @app.command()
 def metrics() -> None:
     """List the metrics."""
-    from headlight.declarations import declared
+    from headlight.registry.declarations import declared
 
     known = declared("metric")
     table = Table(box=None)

@@ -51,7 +51,7 @@ from headlight.cli.writing import (
     show_layers,
 )
 from headlight.errors import InvalidOption, UnsupportedModel
-from headlight.registry import FALLBACK, PREFERRED
+from headlight.registry.entries import FALLBACK, PREFERRED
 
 if TYPE_CHECKING:
     from headlight.attribution import Attribution
@@ -148,8 +148,9 @@ def explain(
     texts = given_texts(text, pair, source, column, pair_column, strict=strict)
     check_task(model, texts, is_generation=generate is not None)
 
-    from headlight.explanation import explain as explain_texts
-    from headlight.explanation import explain_generation, explain_layers
+    from headlight.explaining.explain import explain as explain_texts
+    from headlight.explaining.generation import explain_generation
+    from headlight.explaining.layers import explain_layers
 
     loaded = load_model(model)
     if generate is not None:
@@ -223,7 +224,7 @@ def single(methods: list[str], texts: "list[Text]", option: str) -> "tuple[str, 
 
 def rollout_of(model: "Model", text: "Text", target: "Target") -> "list[Attribution]":
     """The rollout to hold against the layers of a method, where the model has attention."""
-    from headlight.explanation import explain as explain_texts
+    from headlight.explaining.explain import explain as explain_texts
 
     try:
         return list(explain_texts(model, [text], "rollout", target))
@@ -266,8 +267,8 @@ def compare(
     texts = given_texts(text, pair, None, None, None)
     check_task(model, texts)
 
-    from headlight.explanation import explain as explain_texts
-    from headlight.planning import default_method
+    from headlight.explaining.explain import explain as explain_texts
+    from headlight.explaining.plan import default_method
 
     loaded = load_model(model)
     answers = explain_texts(
@@ -313,7 +314,7 @@ def mix(
     given = with_pair(one_text(text), pair)
     check_task(model, [given])
 
-    from headlight.explanation import mix as mix_tokens
+    from headlight.explaining.mix import mix as mix_tokens
     from headlight.plot import matrix
     from headlight.renderers.matrix import MatrixMap
 
@@ -341,7 +342,7 @@ def conservation(
     given = with_pair(one_text(text), pair)
     check_task(model, [given])
 
-    from headlight.ledger import conservation as left_over
+    from headlight.explaining.conservation import conservation as left_over
 
     sums = left_over(
         load_model(model), given, parsed_target(target, None, False), preset=preset.value

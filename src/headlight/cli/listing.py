@@ -14,7 +14,7 @@ def methods(
     name: Annotated[str | None, typer.Argument(help="Show everything about one method.")] = None,
 ) -> None:
     """List the methods, or tell all about one."""
-    from headlight.declarations import declared
+    from headlight.registry.declarations import declared
 
     known = declared("method")
 
@@ -41,10 +41,10 @@ def methods(
 @app.command()
 def models() -> None:
     """List the embedded models, the families that are known, and the models in the local hub cache."""
+    from headlight.loading.bases import whereabouts
+    from headlight.loading.catalogue import CATALOGUE
+    from headlight.loading.hub import cached_models
     from headlight.models.architectures import ARCHITECTURES
-    from headlight.models.bases import whereabouts
-    from headlight.models.catalogue import CATALOGUE
-    from headlight.models.hub import cached_models
 
     table = Table(box=None, pad_edge=False)
     for heading in ("embedded", "decides", "labels", "measured"):

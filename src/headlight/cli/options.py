@@ -8,7 +8,7 @@ import typer
 
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.files import is_file, read_texts
-from headlight.registry import parse_option
+from headlight.registry.entries import parse_option
 from headlight.text import check_text
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def parsed_options(given: list[str] | None) -> dict[str, Any]:
 
 def load_model(name: str) -> "Model":
     """The model, without the chatter of its libraries."""
-    from headlight.loading import load
+    from headlight.loading.load import load
 
     quiet_libraries()
     return load(name)

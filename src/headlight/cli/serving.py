@@ -61,8 +61,8 @@ def serve(
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "web", "headlight serve") from error
     from headlight.cli.options import DEFAULT_MODEL, quiet_libraries
-    from headlight.models.bases import local_place
-    from headlight.models.catalogue import CATALOGUE
+    from headlight.loading.bases import local_place
+    from headlight.loading.catalogue import CATALOGUE
 
     quiet_libraries()
     present = [name for name, entry in CATALOGUE.items() if local_place(entry.base)]

@@ -177,7 +177,7 @@ def show_generation(found: "Generation", chosen: Format | None, output: Path | N
 
 def deliver(content: str | bytes, output: Path | None) -> None:
     """What was made to a file, or text to standard output."""
-    from headlight.storage import write_whole
+    from headlight.files.storage import write_whole
 
     if output is None:
         assert isinstance(content, str)

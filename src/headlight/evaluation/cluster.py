@@ -12,10 +12,10 @@ from headlight.evaluation.folder import Folder
 from headlight.evaluation.local import attributions_of
 from headlight.evaluation.parts import to_part
 from headlight.evaluation.queue import Queue
+from headlight.evaluation.records import Record, table
 from headlight.evaluation.settings import Job, Settings
-from headlight.evaluation.tables import Record, table
 from headlight.evaluation.work import work
-from headlight.loading import load
+from headlight.loading.load import load
 from headlight.models.model import Model
 
 RETRIES = 5

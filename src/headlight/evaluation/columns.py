@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headlight.evaluation.tables import arrow
+from headlight.evaluation.records import arrow
 
 if TYPE_CHECKING:
     import pyarrow

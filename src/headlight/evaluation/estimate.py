@@ -7,12 +7,12 @@ from typing import Any
 
 from headlight.batch import as_tuple
 from headlight.data.example import Example
-from headlight.evaluation.attributing import explain_shard
-from headlight.evaluation.measuring import cases_of, measure_shard
-from headlight.evaluation.probing import begun
+from headlight.evaluation.attribute import explain_shard
+from headlight.evaluation.measure import cases_of, measure_shard
+from headlight.evaluation.records import table
 from headlight.evaluation.settings import Job, Settings, roles_of
-from headlight.evaluation.tables import table
 from headlight.metrics.case import metric_of
+from headlight.metrics.measuring import begun
 from headlight.models.model import Model
 
 SAMPLED = 32

@@ -18,18 +18,18 @@ from headlight.evaluation.cluster import run_cluster
 from headlight.evaluation.estimate import Cost, estimate
 from headlight.evaluation.folder import Folder, data_hash, prepare_folder
 from headlight.evaluation.local import run_local, threads_as_found
+from headlight.evaluation.predictions import gold_of
 from headlight.evaluation.results import Results, results_of
 from headlight.evaluation.settings import Job, Settings, metric_options, plan
-from headlight.evaluation.verdicts import gold_of
+from headlight.explaining.batches import installed_versions
+from headlight.explaining.plan import planned
 from headlight.files import say
-from headlight.loading import load
+from headlight.loading.load import load
 from headlight.methods import METHODS
 from headlight.metrics import METRICS
 from headlight.metrics.case import NEEDS, metric_of
 from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model, Task
-from headlight.passes import installed_versions
-from headlight.planning import planned
 from headlight.progress import progress_of
 from headlight.text import is_blank
 

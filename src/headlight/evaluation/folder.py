@@ -24,8 +24,7 @@ from headlight.errors import InvalidInput, InvalidOption
 from headlight.evaluation import MANIFEST
 from headlight.evaluation.manifest import Manifest, read_manifest, write_manifest
 from headlight.evaluation.parts import is_intact, is_sealed, sealed
-from headlight.evaluation.settings import Job, Settings, plan
-from headlight.evaluation.tables import (
+from headlight.evaluation.records import (
     example_records,
     examples_of,
     from_bytes,
@@ -33,7 +32,8 @@ from headlight.evaluation.tables import (
     table,
     to_bytes,
 )
-from headlight.storage import write_whole
+from headlight.evaluation.settings import Job, Settings, plan
+from headlight.files.storage import write_whole
 
 if TYPE_CHECKING:
     import pyarrow

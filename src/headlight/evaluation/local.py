@@ -9,8 +9,8 @@ import torch
 from headlight.evaluation.folder import Folder
 from headlight.evaluation.parts import to_part
 from headlight.evaluation.queue import Queue
+from headlight.evaluation.records import Record, table
 from headlight.evaluation.settings import Job
-from headlight.evaluation.tables import Record, table
 from headlight.evaluation.work import work
 from headlight.models.model import Model
 

@@ -10,7 +10,7 @@ from typing import Any
 from headlight.errors import InvalidInput
 from headlight.evaluation import MANIFEST
 from headlight.evaluation.settings import Settings
-from headlight.storage import write_whole
+from headlight.files.storage import write_whole
 
 FORMAT = 2
 """Of new runs. The first version had no checksums; its runs are read, and go on as they are."""

@@ -8,7 +8,7 @@ import hashlib
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from headlight.evaluation.tables import arrow
+from headlight.evaluation.records import arrow
 
 if TYPE_CHECKING:
     import pyarrow

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from headlight.display import html_of
 from headlight.evaluation.columns import (
     BYTES_OF_A_MEASURE,
     Block,
@@ -22,8 +23,8 @@ from headlight.evaluation.columns import (
     names_of,
 )
 from headlight.evaluation.folder import Folder, open_folder
+from headlight.evaluation.records import table
 from headlight.evaluation.settings import Settings
-from headlight.evaluation.tables import table
 from headlight.metrics.case import metric_of
 from headlight.metrics.statistics import (
     RESAMPLES,
@@ -283,7 +284,7 @@ class Results:
     # --------------------------------------------------------------------------- other forms
 
     def _repr_html_(self) -> str:
-        return str(import_module("headlight.report.page").tables(self))
+        return html_of(self)
 
     def to_dataframe(self) -> "pandas.DataFrame":
         """One row for every metric and method, for pandas."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from headlight.errors import unknown_name
 from headlight.methods import METHODS
 from headlight.metrics.case import METRICS, metric_of
-from headlight.registry import Entry
+from headlight.registry.entries import Entry
 
 ROLES = {
     "runner_up": "runner_up",

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 
 from headlight.data.example import Example
-from headlight.evaluation.attributing import explain_shard
-from headlight.evaluation.measuring import measure_shard, time_shard
+from headlight.evaluation.attribute import explain_shard
+from headlight.evaluation.measure import measure_shard, time_shard
+from headlight.evaluation.records import Record
 from headlight.evaluation.settings import Job, Settings
-from headlight.evaluation.tables import Record
 from headlight.models.model import Model
 
 

@@ -16,13 +16,13 @@ from torch import Tensor
 from headlight.batch import Row, Text, encode, shortened
 from headlight.errors import InvalidInput
 from headlight.files.conllu import Parse, read_conllu
-from headlight.heads.memory import remembered
+from headlight.heads.parse_cache import remembered
 from headlight.heads.parsers import OWN, Parser, load_parser
 from headlight.heads.statistics import FARTHEST, HeadStatistics
 from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model
 from headlight.progress import progress_of
-from headlight.trace.attend import attention_of
+from headlight.trace.attention_pass import attention_of
 
 Parses = tuple[Parse, ...]
 """The parses of one input: of its text, or of both texts of a pair."""

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from headlight.errors import InvalidInput, InvalidOption
+from headlight.files.cache import cache_folder
 from headlight.headmask import HeadMask
-from headlight.heads.corpus import made_up_corpus
 from headlight.heads.learning import learn
 from headlight.heads.statistics import HeadStatistics
-from headlight.models.converted import cache_folder
+from headlight.heads.synthetic_corpus import made_up_corpus
 from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model
 

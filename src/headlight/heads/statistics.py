@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from headlight.errors import InvalidInput, InvalidOption, unknown_name
-from headlight.fields import Check, check_fields, is_count, is_named, is_text, list_of
+from headlight.files.fields import Check, check_fields, is_count, is_named, is_text, list_of
+from headlight.files.storage import read_tensors, write_tensors
 from headlight.headmask import HeadMask
 from headlight.shapes import Heads
-from headlight.storage import read_tensors, write_tensors
 
 KIND = "head statistics"
 COUNTED = ("pairs", "to_head", "from_head", "distances", "offsets")

@@ -2,13 +2,13 @@
 
 from headlight.methods import (
     attention,
-    baseline,
+    attention_flow,
     decoded,
     decomposition,
-    flow,
     gradient,
-    path,
+    integrated_gradients,
     perturbation,
+    random,
     relevance,
 )
 from headlight.methods.registry import METHODS
@@ -16,12 +16,12 @@ from headlight.methods.registry import METHODS
 __all__ = [
     "METHODS",
     "attention",
-    "baseline",
+    "attention_flow",
     "decoded",
     "decomposition",
-    "flow",
     "gradient",
-    "path",
+    "integrated_gradients",
     "perturbation",
+    "random",
     "relevance",
 ]

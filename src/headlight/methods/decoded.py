@@ -13,7 +13,7 @@ from torch import Tensor
 from headlight.errors import InvalidOption
 from headlight.methods.gradient import products
 from headlight.methods.registry import METHODS
-from headlight.options import Count, LayerNumber
+from headlight.registry.options import Count, LayerNumber
 from headlight.shapes import Scores
 from headlight.trace.decoder import Decoder
 from headlight.trace.trace import Trace

@@ -14,9 +14,9 @@ from torch import Tensor
 
 from headlight.methods.attention import accumulated
 from headlight.methods.registry import METHODS
-from headlight.options import Count
+from headlight.registry.options import Count
 from headlight.shapes import Mixing, Scores
-from headlight.trace.mixer import Mixer, Norm
+from headlight.trace.attention_block import Mixer, Norm
 from headlight.trace.trace import Trace
 
 Power = Literal[1, 2]

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from headlight.errors import InvalidOption
-from headlight.methods.path import generators, groups
+from headlight.methods.integrated_gradients import generators, groups
 from headlight.methods.registry import METHODS
-from headlight.options import Bounds, Count, NotNegative, Positive, Seed
+from headlight.registry.options import Bounds, Count, NotNegative, Positive, Seed
 from headlight.shapes import Scores
 from headlight.trace.baselines import Baseline
 from headlight.trace.trace import Trace

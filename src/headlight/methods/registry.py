@@ -1,5 +1,5 @@
 """`METHODS`: every explanation method by name."""
 
-from headlight.registry import Registry
+from headlight.registry.entries import Registry
 
 METHODS = Registry("method")

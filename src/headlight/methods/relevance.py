@@ -1,7 +1,7 @@
 """Methods that send relevance backwards through the network, layer by layer.
 
 R_l is the relevance of the attention of layer l, R(h) that of a hidden state. The rules are those of a
-preset (`trace/presets.py`); relevance starts as 1 at the explained logit.
+preset (`trace/relevance/presets.py`); relevance starts as 1 at the explained logit.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,12 +14,12 @@ from headlight.errors import InvalidOption
 from headlight.headmask import HeadMask
 from headlight.methods.attention import accumulated, with_residual
 from headlight.methods.registry import METHODS
-from headlight.options import Count, LayerNumber, Seed, Share
+from headlight.registry.options import Count, LayerNumber, Seed, Share
 from headlight.shapes import Attention, Mixing, Scores
-from headlight.trace.intercept import Gate
-from headlight.trace.presets import Preset
-from headlight.trace.relevance import Flow
-from headlight.trace.rules import balanced
+from headlight.trace.relevance.intercept import Gate
+from headlight.trace.relevance.presets import Preset
+from headlight.trace.relevance.rules import balanced
+from headlight.trace.relevance.sweep import Flow
 from headlight.trace.trace import Trace
 
 RELEASED = "chefer_released"

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.errors import InvalidOption
-from headlight.metrics.probe import Answer, Probe, Subject
-from headlight.registry import Entry, Registry
+from headlight.probing.probe import Answer, Probe, Subject
+from headlight.registry.entries import Entry, Registry
 
 METRICS = Registry("metric")
 

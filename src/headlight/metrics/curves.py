@@ -20,7 +20,7 @@ from headlight.metrics.case import (
     check_protocol,
     passed_over,
 )
-from headlight.metrics.probe import Answer, Probe, check_change
+from headlight.probing.probe import Answer, Probe, check_change
 
 TENTHS = tuple(n / 10 for n in range(1, 11))
 NINTHS = tuple(n / 9 for n in range(1, 10))

@@ -1,7 +1,7 @@
 """The table of model families: names of parts, nothing executable.
 
 Paths are relative to the base model (`network.base_model`). A row is proved on the live network when
-it is wrapped (`trace/check.py`), so a part that was renamed upstream is an error that names the row.
+it is wrapped (`proof/proof.py`), so a part that was renamed upstream is an error that names the row.
 """
 
 from dataclasses import dataclass, replace

@@ -30,7 +30,7 @@ class Model:
     """A live network with its tokenizer, task and row of the architecture table (None: unknown family).
 
     reads: what it was trained to read, where that is known. The rest is found out when the network is
-        wrapped (`trace/check.py`).
+        wrapped (`proof/proof.py`).
     sees_attention_by: how its attention is watched: through transformers' interface, or, where that
         shows nothing, by its softmax.
     readout: where its head reads.

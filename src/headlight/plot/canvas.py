@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headlight.errors import InvalidOption, missing_extra
+from headlight.files.storage import write_whole
 from headlight.renderers.colours import DARK, LIGHT, Palette, Paper, Rgb, shade
-from headlight.storage import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

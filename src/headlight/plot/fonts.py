@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from headlight.plot.canvas import RESOLUTION
-from headlight.renderers.writing import REPLACEMENT, clusters, is_weightless, visible
+from headlight.renderers.characters import REPLACEMENT, clusters, is_weightless, visible
 
 WANTED = (
     "DejaVu Sans",

@@ -13,10 +13,10 @@ from headlight.methods import METHODS
 from headlight.plot.canvas import figure, ink, inked
 from headlight.plot.cells import READABLE, add_scale, paint
 from headlight.plot.fonts import families, verbatim
-from headlight.registry import parse_specification
+from headlight.registry.entries import parse_specification
 from headlight.renderers.matrix import Cells
-from headlight.renderers.names import readable
 from headlight.renderers.pieces import headline
+from headlight.spelling import readable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

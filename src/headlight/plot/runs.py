@@ -9,7 +9,7 @@ from headlight.errors import InvalidInput
 from headlight.evaluation.results import Results
 from headlight.plot.canvas import colour, figure, ink, inked
 from headlight.plot.fonts import families, verbatim
-from headlight.registry import parse_specification
+from headlight.registry.entries import parse_specification
 from headlight.renderers.colours import BLUE, GREEN, PURPLE, VERMILION
 
 if TYPE_CHECKING:

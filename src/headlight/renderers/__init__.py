@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from headlight.attribution import Attribution
-from headlight.renderers import html, latex, plain, svg, tables, terminal
+from headlight.renderers import html, json, latex, svg, tables, terminal
 from headlight.renderers.registry import RENDERERS
 
-__all__ = ["RENDERERS", "html", "latex", "plain", "render", "svg", "tables", "terminal"]
+__all__ = ["RENDERERS", "html", "json", "latex", "render", "svg", "tables", "terminal"]
 
 
 def render(attribution: Attribution | Sequence[Attribution], format: str = "html") -> str:  # noqa: A002

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from html import escape
 
 from headlight.attribution import Attribution
+from headlight.renderers.characters import harmless
 from headlight.renderers.colours import Palette, hue, is_marked, opacity
 from headlight.renderers.comparison import Panel, are_of_one_text, panels
 from headlight.renderers.pieces import Piece, headline, meaning, pieces
 from headlight.renderers.registry import RENDERERS
-from headlight.renderers.writing import harmless
 
 PAGE = """<!doctype html>
 <html lang="en">

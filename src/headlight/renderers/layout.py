@@ -11,10 +11,7 @@ from typing import Literal
 
 from headlight.attribution import Attribution
 from headlight.errors import InvalidOption
-from headlight.renderers.colours import Palette, Rgb, hue, is_marked, opacity
-from headlight.renderers.comparison import Panel
-from headlight.renderers.pieces import Piece, headline, meaning, pieces
-from headlight.renderers.writing import (
+from headlight.renderers.characters import (
     JOINER,
     Measure,
     clusters,
@@ -24,6 +21,9 @@ from headlight.renderers.writing import (
     visible,
     width_of,
 )
+from headlight.renderers.colours import Palette, Rgb, hue, is_marked, opacity
+from headlight.renderers.comparison import Panel
+from headlight.renderers.pieces import Piece, headline, meaning, pieces
 
 SIZE = 16.0
 SMALL = 12.0

@@ -11,11 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from headlight.attribution import Generation
+from headlight.renderers.characters import visible
 from headlight.renderers.colours import is_marked, palette
 from headlight.renderers.html import overlay
-from headlight.renderers.names import generation_names, readable
 from headlight.renderers.terminal import style_of
-from headlight.renderers.writing import visible
+from headlight.renderers.token_names import generation_names
+from headlight.spelling import readable
 from headlight.tokenmixing import TokenMixing
 
 NUMBERED = 20

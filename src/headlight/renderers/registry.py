@@ -1,5 +1,5 @@
 """`RENDERERS`: every format by name; a renderer is a function (attributions) -> str."""
 
-from headlight.registry import Registry
+from headlight.registry.entries import Registry
 
 RENDERERS = Registry("renderer")

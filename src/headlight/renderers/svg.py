@@ -5,12 +5,12 @@ from html import escape
 
 from headlight.attribution import Attribution
 from headlight.errors import unknown_name
+from headlight.renderers.characters import visible
 from headlight.renderers.colours import DARK, LIGHT, PAPERS, Paper, as_hex
 from headlight.renderers.comparison import panels
 from headlight.renderers.layout import Box, sheet
 from headlight.renderers.pieces import headline
 from headlight.renderers.registry import RENDERERS
-from headlight.renderers.writing import visible
 
 FONTS = "system-ui, 'DejaVu Sans', 'Noto Sans', sans-serif"
 ASCENT, DESCENT = 1.02, 0.3

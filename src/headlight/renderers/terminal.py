@@ -9,12 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from headlight.attribution import Attribution, Generation
+from headlight.renderers.characters import visible
 from headlight.renderers.colours import DARK, PALETTES, Palette, is_marked, palette, shade
 from headlight.renderers.comparison import differences
-from headlight.renderers.names import generation_names
 from headlight.renderers.pieces import headline, meaning, pieces
 from headlight.renderers.registry import RENDERERS
-from headlight.renderers.writing import visible
+from headlight.renderers.token_names import generation_names
 
 FAINTEST = 0.06
 """Smaller shares keep the terminal's own colours, whether it is dark or light."""

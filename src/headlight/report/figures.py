@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headlight.evaluation.results import Results
 from headlight.plot.canvas import save
 from headlight.plot.runs import AXES, bars, boxes, class_words, curves, option_curve
-from headlight.registry import parse_specification
+from headlight.registry.entries import parse_specification
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

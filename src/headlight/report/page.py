@@ -5,6 +5,7 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from headlight.display import DISPLAYS
 from headlight.evaluation.results import Results
 from headlight.renderers.html import PAGE
 from headlight.report.figures import figures
@@ -98,3 +99,6 @@ def drawn(found: "Figure", caption: str) -> str:
     found.savefig(sink, format="svg", metadata={"Date": None})
     picture = sink.getvalue()
     return f"<figure>{picture[picture.index('<svg') :]}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+DISPLAYS.register(Results, tables)

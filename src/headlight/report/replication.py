@@ -9,10 +9,10 @@ from headlight.errors import HeadlightError, unknown_name
 from headlight.evaluation.evaluate import evaluate
 from headlight.evaluation.settings import full_name
 from headlight.files import Skipped
-from headlight.loading import load
-from headlight.models.catalogue import CATALOGUE
+from headlight.loading.catalogue import CATALOGUE
+from headlight.loading.load import load
 from headlight.models.model import Model
-from headlight.registry import parse_specification
+from headlight.registry.entries import parse_specification
 from headlight.report.published import PUBLISHED, Experiment
 
 DEPTH = 12

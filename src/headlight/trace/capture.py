@@ -21,10 +21,11 @@ from transformers.masking_utils import eager_mask
 from headlight.batch import Inputs
 from headlight.errors import UnsupportedModel
 from headlight.models.model import MixerParts, Model
-from headlight.trace.double import double
-from headlight.trace.intercept import Switchboard, intercepted
-from headlight.trace.network import logits_of
-from headlight.trace.undisturbed import plain_state, undisturbed
+from headlight.running.double import double
+from headlight.running.logits import logits_of
+from headlight.running.precision import max_precision
+from headlight.running.undisturbed import plain_state, undisturbed
+from headlight.trace.relevance.intercept import Switchboard, intercepted
 
 IMPLEMENTATION = "headlight"
 SOFTMAXES = (torch.softmax, torch.Tensor.softmax, nn.functional.softmax)
@@ -149,11 +150,6 @@ def watched_attention(
         recorder.values.append(value)
     used = nn.functional.dropout(weights, dropout, module.training)
     return (used @ value).transpose(1, 2).contiguous(), weights
-
-
-def max_precision(dtype: torch.dtype) -> torch.dtype:
-    """The type in which softmax is computed: at least 32 bits."""
-    return dtype if dtype in (torch.float32, torch.float64) else torch.float32
 
 
 # The same name must be known for masks, or padding and causal masks are silently dropped.

@@ -8,9 +8,9 @@ from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttenti
 
 from headlight.errors import InvalidOption
 from headlight.models.model import Model, Task
+from headlight.running.double import double
+from headlight.running.precision import max_precision
 from headlight.shapes import Hidden
-from headlight.trace.capture import max_precision
-from headlight.trace.double import double
 
 HEADED = (Task.MASKED, Task.CAUSAL)
 

@@ -12,7 +12,7 @@ from headlight.errors import InvalidOption
 from headlight.models.model import Model, Task
 from headlight.shapes import PerRow, Scores, Terms, TermValues
 from headlight.target import Target
-from headlight.trace.decisions import DECIDERS, Case, Decision
+from headlight.trace.resolve import DECIDERS, Case, Decision
 
 Output = Literal["logit", "probability", "log_probability"]
 

@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from headlight.batch import Inputs
-from headlight.trace.capture import max_precision
+from headlight.running.precision import max_precision
 
 
 def without_padding(values: Tensor, inputs: Inputs) -> Tensor:

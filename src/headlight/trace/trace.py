@@ -11,19 +11,19 @@ from torch import Tensor, nn
 from headlight.batch import Inputs, Row, collate
 from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
+from headlight.running.double import double
+from headlight.running.logits import check_finite, check_ids
 from headlight.shapes import Attention, Hidden, Ids, Mixing, PerRow, Scores, TermValues, TokenMask
 from headlight.target import Target
+from headlight.trace.attention_block import Mixer, mixers_of
 from headlight.trace.capture import Recorder, misshapen, unseen, watched_logits
-from headlight.trace.double import double
+from headlight.trace.double_embedding import embedded_twice
 from headlight.trace.goal import Goal, Output, settle
-from headlight.trace.intercept import Switchboard
-from headlight.trace.mixer import Mixer, mixers_of
-from headlight.trace.multipliers import multipliers
-from headlight.trace.network import check_finite, check_ids
 from headlight.trace.padding import without_padding
 from headlight.trace.readout import check_reading, read_place
-from headlight.trace.relevance import Flow, Relevance, send_relevance
-from headlight.trace.twice import embedded_twice
+from headlight.trace.relevance.deeplift import multipliers
+from headlight.trace.relevance.intercept import Switchboard
+from headlight.trace.relevance.sweep import Flow, Relevance, send_relevance
 
 ATTENTION = {"attention", "attention_gradient", "mixers", "relevance"}
 BLOCKS = {"hidden", "hidden_gradient", "mixers", "relevance"}

@@ -8,23 +8,26 @@ import numpy as np
 from headlight.attribution import Attribution, grouped
 from headlight.batch import Row
 from headlight.errors import HeadlightError, InvalidInput, InvalidOption
-from headlight.evaluation.measuring import subject_of
-from headlight.evaluation.probing import ask, measure
-from headlight.explanation import explain_generation, explain_layers, mix
+from headlight.evaluation.measure import subject_of
+from headlight.explaining.batches import run
+from headlight.explaining.generation import explain_generation
+from headlight.explaining.inputs import fitted, rows_of
+from headlight.explaining.layers import explain_layers
+from headlight.explaining.mix import mix
+from headlight.explaining.plan import default_method, planned
+from headlight.explaining.prediction import Prediction, predict
 from headlight.headmask import HeadMask
 from headlight.heads.masks import chosen_mask
-from headlight.inputs import fitted, rows_of
 from headlight.methods import METHODS
 from headlight.metrics.case import Case
 from headlight.metrics.curves import probability
-from headlight.metrics.probe import Subject
+from headlight.metrics.measuring import measure
 from headlight.models.model import Model, Task
-from headlight.passes import run
-from headlight.planning import default_method, planned
-from headlight.prediction import Prediction, predict
-from headlight.renderers.names import readable, spelled
+from headlight.probing.ask import ask
+from headlight.probing.probe import Subject
+from headlight.renderers.characters import harmless
 from headlight.renderers.pieces import Piece, pieces
-from headlight.renderers.writing import harmless
+from headlight.spelling import readable, spelled
 from headlight.target import Target
 from headlight.web.limits import Limits, Refusal
 from headlight.web.questions import Curves, Explain, Generate, Hide, Layers, Mix, Question

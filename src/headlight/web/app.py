@@ -20,10 +20,10 @@ from headlight.errors import HeadlightError, UnknownName
 from headlight.methods import METHODS
 from headlight.renderers.colours import STRONGEST, palette
 from headlight.web import answers
-from headlight.web.desk import Desk
 from headlight.web.exports import FILES, export
 from headlight.web.guard import HEADERS, LOOPBACK, Guard, refusal_body
 from headlight.web.limits import Limits, Refusal
+from headlight.web.loaded_models import Shelf
 from headlight.web.questions import (
     Curves,
     Explain,
@@ -49,7 +49,7 @@ from headlight.web.replies import (
     Run,
 )
 from headlight.web.runs import Runs
-from headlight.web.served import Shelf
+from headlight.web.worker import Desk
 
 STATIC = Path(__file__).parent / "static"
 LOG = logging.getLogger("headlight.web")

@@ -13,8 +13,8 @@ from headlight.web.address import Address as Address
 from headlight.web.address import listening
 from headlight.web.app import application
 from headlight.web.limits import Limits
+from headlight.web.loaded_models import Shelf
 from headlight.web.runs import Runs
-from headlight.web.served import Shelf
 
 DRAIN = 5
 """Seconds beyond the limit of a request that a stopping server waits for the last answers."""

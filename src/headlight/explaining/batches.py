@@ -1,0 +1,204 @@
+"""From rows and a plan to attributions: rows of like length share a pass, and all methods a trace."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import version
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import torch
+
+from headlight.attribution import Attribution, Explained
+from headlight.batch import Row
+from headlight.errors import UnstableModel
+from headlight.explaining.plan import ATTENTION_VALUES, Plan
+from headlight.models.model import Model, is_half_precision
+from headlight.progress import progress_of
+from headlight.registry.entries import Entry
+from headlight.running.double import double
+from headlight.running.memory import in_halves
+from headlight.running.precision import STABLE_PRESETS, needed_type, widened
+from headlight.running.undisturbed import plain_state, undisturbed
+from headlight.target import Target
+from headlight.trace.trace import Noted, Trace, trace
+
+
+def described(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options that can be written down: a mask, a baseline or a decoder becomes its name."""
+    plain = (bool, int, float, str, type(None))
+    return {n: v if isinstance(v, plain) else str(v) for n, v in options.items()}
+
+
+def run(
+    model: Model, rows: Sequence[Row], targets: Sequence[Target], plan: Plan
+) -> list[dict[str, Attribution]]:
+    """The attributions of every row by method name; rows of like length share a pass."""
+    answers: list[dict[str, Attribution]] = [{} for _ in rows]
+    model = double(model)
+    parts = by_precision(model, plan)
+    total = len(rows) * len(parts)
+    with progress_of("explaining", total, is_shown=plan.progress) as advance:
+        for dtype, part in parts.items():
+            wide, digits = widened(model, dtype)
+            part = replace(part, digits=digits)
+            most = part.attention_values // (1 if wide is model else 2)
+            for bucket in buckets(model, rows, plan.batch_size, most):
+                chosen = [rows[n] for n in bucket]
+                found = run_bucket(wide, chosen, [targets[n] for n in bucket], part)
+                for number, answer in zip(bucket, found, strict=True):
+                    answers[number].update(answer if wide is model else rounded(answer))
+                advance(len(bucket))
+    return [{entry.name: own[entry.name] for entry in plan.entries} for own in answers]
+
+
+def rounded(answers: dict[str, Attribution]) -> dict[str, Attribution]:
+    """Scores of a wider pass in 32 bits, as those of all other methods."""
+    return {name: replace(a, scores=a.scores.astype(np.float32)) for name, a in answers.items()}
+
+
+def by_precision(model: Model, plan: Plan) -> dict[torch.dtype, Plan]:
+    """The plan in parts that share a pass, by the type in which their methods come out right.
+
+    So what a method answers does not depend on which others are asked for. What authors released is
+    computed as they did, in the network's own type.
+    """
+    parts: dict[torch.dtype, tuple[Entry, ...]] = {}
+    for entry in plan.entries:
+        is_released = plan.variant == "released" and entry.released is not None
+        preset = entry.preset_in(plan.variant, entry.settled)
+        dtype = model.network.dtype if is_released else needed_type(model, entry.needs, preset)
+        parts[dtype] = (*parts.get(dtype, ()), entry)
+    return {dtype: replace(plan, entries=entries) for dtype, entries in parts.items()}
+
+
+def buckets(
+    model: Model, rows: Sequence[Row], batch_size: int, values: int = ATTENTION_VALUES
+) -> Iterator[list[int]]:
+    """Row numbers of like length in groups of at most `batch_size`, smaller where rows are long."""
+    config = model.network.config.get_text_config()
+    layers, heads = (
+        getattr(config, f"num_{of}", None) for of in ("hidden_layers", "attention_heads")
+    )
+    maps = (layers or 12) * (heads or 12)
+    order = sorted(range(len(rows)), key=lambda n: -len(rows[n]))
+    while order:
+        most = max(1, values // (maps * len(rows[order[0]]) ** 2))
+        size = 1 if model.takes_one_row else min(batch_size, most)
+        yield order[:size]
+        order = order[size:]
+
+
+def run_bucket(
+    model: Model, rows: list[Row], targets: list[Target], plan: Plan
+) -> list[dict[str, Attribution]]:
+    """One pass; where memory does not suffice, two of half the size."""
+
+    def run(part: Sequence[tuple[Row, Target]]) -> list[dict[str, Attribution]]:
+        own, asked = map(list, zip(*part, strict=True))
+        return undisturbed(lambda: run_pass(model, own, asked, plan), plain_state())
+
+    return in_halves(run, list(zip(rows, targets, strict=True)), lambda pair: len(pair[0]))
+
+
+def run_pass(
+    model: Model, rows: list[Row], targets: list[Target], plan: Plan
+) -> list[dict[str, Attribution]]:
+    """One trace, and every method on it."""
+    is_released = plan.variant == "released"
+    captured = trace(model, rows, targets, plan.needs, released=is_released)
+    explained = explained_targets(captured, targets)
+    answers: list[dict[str, Attribution]] = [{} for _ in rows]
+    for entry in plan.entries:
+        answer = entry.variant(plan.variant)(captured, **entry.settled)
+        notes = answer.notes if isinstance(answer, Noted) else ("",) * len(rows)
+        scores = (answer.scores if isinstance(answer, Noted) else answer).cpu().numpy()
+        if not np.isfinite(scores).all():
+            raise UnstableModel(
+                f"method '{entry.name}' gives NaN or infinite scores on {model.name}: its gradients "
+                "overflow. Load the model with dtype=torch.float32."
+            )
+        for number, row in enumerate(rows):
+            own, said = scores[number, : len(row)], row
+            decided = captured.goal.decisions[number].note
+            digits = plan.digits or lost_digits(model, entry, plan.variant)
+            for note in filter(None, (decided, notes[number], digits, emptiness(own))):
+                said = said.noted(note)
+            answers[number][entry.name] = attribution_of(
+                model, said, own, explained[number], entry, plan
+            )
+    return answers
+
+
+def lost_digits(model: Model, entry: Entry, variant: str) -> str:
+    """A note on relevance in fewer bits than its rules ask for."""
+    is_stable = entry.preset_in(variant, entry.settled) in STABLE_PRESETS
+    if is_stable or model.network.dtype == torch.float64:
+        return ""
+    kind = str(model.network.dtype).removeprefix("torch.")
+    return f"computed in {kind}, as released: one to three digits are right"
+
+
+def emptiness(scores: np.ndarray) -> str:
+    """A note on scores that tell no token from another."""
+    if len(scores) < 2 or np.ptp(scores) > 0:
+        return ""
+    return f"all scores are {'0' if scores[0] == 0 else 'equal'}: this method says nothing here"
+
+
+def explained_targets(captured: Trace, targets: Sequence[Target]) -> list[Explained]:
+    """What was explained, in numbers and for people."""
+    goal, present = captured.goal, captured.inputs.present
+    logits = goal.value(captured.logits, present, "logit").tolist()
+    probabilities: list[float | None] = [None] * len(targets)
+    if goal.has_probability:
+        probabilities = goal.value(captured.logits, present, "probability").tolist()
+    return [
+        Explained(
+            label=decision.label,
+            predicted=decision.predicted,
+            logit=logits[n],
+            probability=probabilities[n],
+            positions=decision.positions,
+            output=targets[n].output,
+        )
+        for n, decision in enumerate(goal.decisions)
+    ]
+
+
+def attribution_of(
+    model: Model, row: Row, scores: np.ndarray, target: Explained, entry: Entry, plan: Plan
+) -> Attribution:
+    """The frozen answer for one row and method."""
+    notes = (*row.notes, plan.note) if plan.note else row.notes
+    if is_half_precision(model.network):
+        kind = str(model.network.dtype).removeprefix("torch.")
+        notes = (
+            *notes,
+            f"computed in {kind}: about three digits are right; use float32 for exact scores",
+        )
+    return Attribution(
+        tokens=row.tokens,
+        scores=scores,
+        target=target,
+        method=entry.name,
+        model=model.name,
+        signed=entry.signed,
+        is_special=row.is_special,
+        texts=row.texts,
+        offsets=row.offsets,
+        segments=row.segments,
+        word_ids=row.word_ids,
+        options={"variant": plan.variant, **described(entry.settled)},
+        versions=installed_versions(),
+        notes=notes,
+    )
+
+
+@cache
+def installed_versions() -> Mapping[str, str]:
+    """Versions of what computes the scores; looked up once, because that reads files."""
+    return MappingProxyType(
+        {name: version(name) for name in ("headlight", "torch", "transformers")}
+    )

@@ -1,0 +1,112 @@
+"""Options that depend on the model: what each is where a call says nothing, and what it may be given as."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from headlight.errors import InvalidInput, InvalidOption
+from headlight.heads.masks import chosen_mask
+from headlight.loading.bases import MINILM
+from headlight.loading.catalogue import CATALOGUE
+from headlight.loading.load import load
+from headlight.models.model import Model
+from headlight.registry.options import Option
+from headlight.trace.baselines import chosen_baseline
+from headlight.trace.decoder import HEADED, Decoder
+
+EMBEDDED = "decoder"
+"""The embedded language-model head."""
+
+
+def chosen_decoder(model: Model, given: Any) -> Decoder:
+    """The decoder for a model: its own head, a given model or its name or folder, or the embedded one."""
+    if isinstance(given, Decoder):
+        return checked_decoder(model, given)
+    if isinstance(given, Model):
+        return checked_decoder(model, Decoder(given))
+    if isinstance(given, str | Path):
+        return checked_decoder(model, Decoder(load(given)))
+    if given is not None:
+        raise InvalidOption(
+            f"decoder= takes a model, a name or a folder, not a {type(given).__name__}."
+        )
+    if model.task in HEADED:
+        return Decoder(model)
+    if model.name in CATALOGUE and CATALOGUE[model.name].base is MINILM:
+        return embedded_decoder()
+    raise InvalidOption(
+        f"{model.name} does {model.task} and has no language-model head to decode its layers with. Give "
+        "decoder= the masked language model that it was fine-tuned from, by name or folder."
+    )
+
+
+@cache
+def embedded_decoder() -> Decoder:
+    """The one that headlight brings, loaded once."""
+    return Decoder(load(EMBEDDED))
+
+
+def checked_decoder(model: Model, decoder: Decoder) -> Decoder:
+    """The decoder, refused if it cannot read the model's states or has another vocabulary."""
+    wide, known = (m.network.config.get_text_config().hidden_size for m in (model, decoder.model))
+    if wide != known:
+        raise InvalidInput(
+            f"the decoder '{decoder}' reads states of {known} features, those of {model.name} have {wide}. "
+            "Give the language model that it was fine-tuned from."
+        )
+    sizes = [m.vocabulary_size for m in (model, decoder.model)]
+    if sizes[0] != sizes[1]:
+        raise InvalidInput(
+            f"the decoder '{decoder}' knows {sizes[1]} tokens and {model.name} {sizes[0]}: they are not of "
+            "one vocabulary. Give the language model that it was fine-tuned from."
+        )
+    return decoder
+
+
+def chosen_layer(model: Model, given: Any) -> int:
+    """The layer to decode: the given one, the best of an embedded model, or the middle one."""
+    if given is None:
+        best = CATALOGUE[model.name].best_layer if model.name in CATALOGUE else None
+        count: int = model.network.config.get_text_config().num_hidden_layers
+        return (count + 1) // 2 if best is None else best
+    return int(given)
+
+
+# ------------------------------------------------------------------------------------ the table
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An option that depends on the model: what finds it, and what it is where nothing is said.
+
+    usually: that default in words, for the documentation of methods.
+    """
+
+    choose: Callable[[Model, Any], Any]
+    usually: str
+    unsaid: Any = None
+
+
+CHOICES = {
+    "mask": Choice(chosen_mask, "the mask that comes with an embedded model", "both"),
+    "baseline": Choice(
+        chosen_baseline, "the mask token if the model has one, else the mean of its word embeddings"
+    ),
+    "decoder": Choice(chosen_decoder, "the model's own language-model head, or the embedded one"),
+    "layer": Choice(chosen_layer, "the best one of an embedded model, else the middle one"),
+}
+"""Options that a method may leave without a default, because it depends on the model."""
+
+
+def depends_on_model(option: Option) -> bool:
+    """Whether the model decides what an option is where nothing is said."""
+    return option.name in CHOICES and not option.has_default
+
+
+def chosen(model: Model, given: Mapping[str, Any], name: str) -> Any:
+    """An option that depends on the model, from what was given for it, or from nothing."""
+    choice = CHOICES[name]
+    value = given.get(name)
+    return choice.choose(model, choice.unsaid if value is None else value)

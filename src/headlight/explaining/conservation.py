@@ -1,0 +1,40 @@
+"""How much relevance is left at every block boundary; 1 everywhere if a preset conserves it."""
+
+from collections.abc import Sequence
+
+import torch
+
+from headlight.batch import Row
+from headlight.errors import InvalidInput
+from headlight.explaining.inputs import Given, fitted, read, targets_of
+from headlight.models.model import Model
+from headlight.running.precision import widened
+from headlight.target import Target, TargetLike
+from headlight.trace.relevance.sweep import Flow
+from headlight.trace.trace import trace
+
+
+def conservation(
+    model: Model, text: Given, target: TargetLike = None, *, preset: str = "chefer"
+) -> list[float]:
+    """Σ R at the output of the last block, of the one before it, … and at the embeddings.
+
+    Shares of what the explained logits started with.
+    """
+    asked = read(model, text)
+    if not asked.is_one:
+        raise InvalidInput("conservation is measured for one text. Give one, not several.")
+    rows = [fitted(model, row) for row in asked.rows]
+    return relevance_sums(model, rows, targets_of(target, 1), preset)[0]
+
+
+def relevance_sums(
+    model: Model, rows: Sequence[Row], targets: Sequence[Target], preset: str
+) -> list[list[float]]:
+    """The same for several rows in one pass."""
+    wide, _ = widened(model, torch.float64)
+    captured = trace(wide, rows, targets, {"relevance"})
+    start = captured.goal.signs.abs().sum(1)
+    states = captured.relevance(Flow(preset)).hidden
+    sums = torch.stack([relevance.sum((1, 2)) / start for relevance in reversed(states)], 1)
+    return [[float(value) for value in row] for row in sums]

@@ -1,0 +1,131 @@
+"""A prompt and what comes after it, as one row whose tokens know their place in the text."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedTokenizerBase
+
+from headlight.batch import Batch, Row, described, located
+from headlight.errors import InvalidInput
+from headlight.explaining.inputs import whole_number
+from headlight.models.model import Model
+from headlight.running.double import double
+from headlight.running.undisturbed import plain_state, undisturbed
+from headlight.text import check_characters, wrong_kind
+
+UNFINISHED = "\N{REPLACEMENT CHARACTER}"
+"""What tokenizers write for the first bytes of a character."""
+
+
+def continuations_of(given: Any, count: int) -> list[str | None]:
+    """One continuation for each prompt; a single one, or none, is meant for all of them."""
+    several = list(given) if isinstance(given, list | tuple) else [given] * count
+    if len(several) != count:
+        raise InvalidInput(
+            f"{len(several)} continuations were given for {count} prompts. Give one for each."
+        )
+    for number, text in enumerate(several):
+        if text is not None and not isinstance(text, str):
+            raise InvalidInput(f"continuation {number} is {wrong_kind(text)}")
+        check_characters(text or "", f"continuation {number}")
+    return several
+
+
+def added_ids(model: Model, row: Row, continuation: str | None, max_new_tokens: int) -> list[int]:
+    """The ids after a prompt: those of the continuation, or what the model itself would write."""
+    assert model.tokenizer is not None
+    if continuation is None:
+        count = whole_number(max_new_tokens, "max_new_tokens", 1)
+        model.check_row_length(0, len(row) + count - 1)
+        added = generate(model, row, count)
+    else:
+        added = model.tokenizer(continuation, add_special_tokens=False)["input_ids"]
+    if not added:
+        raise InvalidInput("the continuation has no token: there is nothing to explain.")
+    model.check_row_length(0, len(row) + len(added) - 1)
+    return added
+
+
+def generate(model: Model, row: Row, max_new_tokens: int) -> list[int]:
+    """The ids the model itself would write after the row."""
+    ids = torch.tensor([row.ids], device=model.network.device)
+    attended = torch.tensor([row.attended], device=model.network.device).long()
+    writer: Any = double(model).network
+    generation = partial(
+        writer.generate,
+        ids,
+        attention_mask=attended,
+        max_new_tokens=max_new_tokens,
+        do_sample=False,
+        pad_token_id=model.pad_id or 0,
+    )
+    written: Tensor = undisturbed(generation, plain_state(), torch.no_grad())
+    return [int(token) for token in written[0, len(row) :]]
+
+
+def continued(row: Row, added: Sequence[int], tokenizer: PreTrainedTokenizerBase) -> Row:
+    """The row with these tokens after it, all in one text where the tokenizer tells where they stand."""
+    bare = described(Batch.from_ids(list(added)).rows[0], tokenizer)
+    whole = replace(
+        row,
+        ids=(*row.ids, *bare.ids),
+        attended=(*row.attended, *bare.attended),
+        tokens=(*row.tokens, *bare.tokens),
+        is_special=(*row.is_special, *bare.is_special),
+        types=None,
+    )
+    surfaces = surfaces_of(row.ids, added, tokenizer)
+    if surfaces is None or row.offsets is None or row.segments is None or len(row.texts) != 1:
+        return replace(whole, texts=(), offsets=None, segments=None, word_ids=None)
+    spans, text = [], row.texts[0]
+    for surface, is_special in zip(surfaces, bare.is_special, strict=True):
+        spans.append((len(text), len(text) if is_special else len(text) + len(surface)))
+        text += "" if is_special else surface
+    segments = (None if special else 0 for special in bare.is_special)
+    return located(
+        replace(whole, texts=(text,)),
+        (*row.offsets, *widened(spans)),
+        (*row.segments, *segments),
+    )
+
+
+def surfaces_of(
+    prompt: Sequence[int], added: Sequence[int], tokenizer: PreTrainedTokenizerBase
+) -> list[str] | None:
+    """What each added token adds to the text; None where the text before it would change.
+
+    A character of several byte tokens is added by the last of them.
+    """
+
+    def decoded(ids: Sequence[int]) -> str:
+        return str(tokenizer.decode(list(ids), clean_up_tokenization_spaces=False))
+
+    before, whole = decoded(prompt), decoded([*prompt, *added])
+    if not whole.startswith(before):
+        return None
+    shown = [decoded([*prompt, *added[:count]]) for count in range(1, len(added))]
+    inner = [max(len(text.rstrip(UNFINISHED)), len(before)) for text in shown]
+    return [whole[start:end] for start, end in pairwise([len(before), *inner, len(whole)])]
+
+
+def widened(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in which a token that only begins a character covers the whole of it."""
+    found = list(spans)
+    for place in reversed(range(len(found) - 1)):
+        start, end = found[place]
+        if start == end == found[place + 1][0]:
+            found[place] = (start, found[place + 1][1])
+    return found
+
+
+def until(whole: Row, count: int) -> Row:
+    """The first tokens of a row, and no text that comes after them."""
+    step = whole.take(range(count))
+    if step.offsets is None:
+        return step
+    return replace(step, texts=(whole.texts[0][: max(end for _, end in step.offsets)],))

@@ -1,0 +1,85 @@
+"""`explain`: inputs → plan → batches → attributions, in the caller's order."""
+
+from typing import Any, overload
+
+from headlight.attribution import Attribution
+from headlight.batch import Text
+from headlight.explaining.batches import run
+from headlight.explaining.inputs import Given, fitted, read, targets_of, whole_number
+from headlight.explaining.long_texts import run_windows
+from headlight.explaining.plan import is_several, planned
+from headlight.models.model import Model
+from headlight.target import TargetLike
+
+
+@overload
+def explain(
+    model: Model,
+    inputs: str | tuple[str, str],
+    method: str | None = ...,
+    target: TargetLike = ...,
+    **options: Any,
+) -> Attribution: ...
+@overload
+def explain(
+    model: Model,
+    inputs: list[Text],
+    method: str | None = ...,
+    target: TargetLike | list[TargetLike] = ...,
+    **options: Any,
+) -> list[Attribution]: ...
+@overload
+def explain(
+    model: Model,
+    inputs: list[Text],
+    method: list[str],
+    target: TargetLike | list[TargetLike] = ...,
+    **options: Any,
+) -> dict[str, list[Attribution]]: ...
+@overload
+def explain(
+    model: Model,
+    inputs: Given,
+    method: str | list[str] | None = ...,
+    target: TargetLike | list[TargetLike] = ...,
+    **options: Any,
+) -> Any: ...
+
+
+def explain(
+    model: Model,
+    inputs: Given,
+    method: str | list[str] | None = None,
+    target: TargetLike | list[TargetLike] = None,
+    *,
+    variant: str = "paper",
+    batch_size: int = 32,
+    stride: int | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> Any:
+    """Explain why the model decides what it decides on one input or many.
+
+    inputs: a text, a pair of texts (a tuple), several of these in any order-keeping collection, what a
+        tokenizer returns, or a `Batch`. One input, or one row of ids, gives one Attribution, several give
+        a list in the same order. A text without anything in it is refused by its number, so that answers stay
+        beside their inputs; to leave such texts out: [text for text in texts if text.strip()].
+    method: a name of METHODS, or several; several give a dict by method name. NAME:OPTION=VALUE settles
+        options of one of them, such as mask_lrp:corruption=0.5. None: attn_lrp where relevance passes
+        through the network, else integrated_gradients; a note says which and why.
+    target: what is explained (see `Target`); a list gives each input its own.
+    variant: 'paper', or 'released' for what the authors' published code computes.
+    stride: explain texts longer than the model's limit in windows that share this many tokens;
+        without it they are cut, and the attribution says so.
+    options: options of the methods, such as `seed`.
+    """
+    plan = planned(model, method, variant, options, batch_size, progress)
+    asked = read(model, inputs)
+    targets = targets_of(target, len(asked.rows))
+    if stride is None:
+        found = run(model, [fitted(model, row) for row in asked.rows], targets, plan)
+    else:
+        shared = whole_number(stride, "stride", 0)
+        found = run_windows(model, asked.rows, targets, plan, shared)
+    shaped = {e.name: asked.shaped([row[e.name] for row in found]) for e in plan.entries}
+    return shaped if is_several(method) else next(iter(shaped.values()))

@@ -1,0 +1,75 @@
+"""`explain_generation`: what made every token of a continuation."""
+
+from typing import Any, overload
+
+from headlight.attribution import Attribution, Generation
+from headlight.errors import InvalidInput
+from headlight.explaining.batches import run
+from headlight.explaining.continuation import added_ids, continuations_of, continued, until
+from headlight.explaining.inputs import Given, read
+from headlight.explaining.plan import is_several, planned
+from headlight.models.model import Model, Task
+from headlight.target import Target
+
+
+@overload
+def explain_generation(
+    model: Model, prompt: str, method: str | None = ..., **options: Any
+) -> Generation: ...
+@overload
+def explain_generation(
+    model: Model, prompt: Given, method: str | list[str] | None = ..., **options: Any
+) -> Any: ...
+
+
+def explain_generation(
+    model: Model,
+    prompt: Given,
+    method: str | list[str] | None = None,
+    *,
+    continuation: str | list[str] | None = None,
+    max_new_tokens: int = 20,
+    variant: str = "paper",
+    batch_size: int = 32,
+    progress: bool = False,
+    **options: Any,
+) -> Any:
+    """Explain every token of a continuation of the prompt: a matrix of input × output tokens.
+
+    The continuation is the one given, or what the model itself would write (greedily). One prompt gives
+    one Generation, several a list; several methods give a dict by method name, as in `explain`.
+    """
+    plan = planned(model, method, variant, options, batch_size, progress)
+    if model.task is not Task.CAUSAL or model.tokenizer is None:
+        raise InvalidInput(
+            f"only a causal language model with a tokenizer continues a text; {model.name} does {model.task}."
+        )
+    asked = read(model, prompt)
+    given = continuations_of(continuation, len(asked.rows))
+    wholes = [
+        continued(row, added_ids(model, row, text, max_new_tokens), model.tokenizer)
+        for row, text in zip(asked.rows, given, strict=True)
+    ]
+    places = [
+        (n, place)
+        for n, whole in enumerate(wholes)
+        for place in range(len(asked.rows[n]), len(whole))
+    ]
+    found = run(
+        model,
+        [until(wholes[n], place) for n, place in places],
+        [Target(label=wholes[n].ids[place]) for n, place in places],
+        plan,
+    )
+    shaped = {}
+    for entry in plan.entries:
+        steps: list[list[Attribution]] = [[] for _ in wholes]
+        for (n, _), answer in zip(places, found, strict=True):
+            steps[n].append(answer[entry.name])
+        shaped[entry.name] = asked.shaped(
+            [
+                Generation(row.tokens, whole.tokens[len(row) :], tuple(made))
+                for row, whole, made in zip(asked.rows, wholes, steps, strict=True)
+            ]
+        )
+    return shaped if is_several(method) else next(iter(shaped.values()))

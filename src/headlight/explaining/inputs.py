@@ -1,0 +1,245 @@
+"""From what a caller gives to rows: texts, pairs, what a tokenizer returns, or ids; nothing is guessed."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from inspect import signature
+from io import IOBase
+from typing import Any
+
+import numpy as np
+from transformers import BatchEncoding
+
+from headlight.batch import Batch, Row, Text, described, encode, plain, shortened, without_padding
+from headlight.errors import InvalidInput, InvalidOption
+from headlight.models.model import Model, Task
+from headlight.running.logits import check_ids
+from headlight.target import Target, TargetLike
+from headlight.text import wrong_kind
+
+Given = Text | Iterable[Text] | Mapping[str, Any] | Batch
+"""What can be explained: a text, a pair, several of these, what a tokenizer returns, or a batch of ids."""
+
+READ = {"input_ids", "attention_mask", "token_type_ids"}
+NUMERIC = re.compile("int|float|bool|complex")
+"""Types of the numbers in arrays, tensors and columns."""
+HARMLESS = {"labels", "start_positions", "end_positions"}
+"""Arguments of networks that change the loss, and no logit."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The rows of what was given; one input gets one answer, several get a list."""
+
+    rows: list[Row]
+    is_one: bool
+
+    def shaped(self, answers: Sequence[Any]) -> Any:
+        """The answers to the rows, as they are given back."""
+        return answers[0] if self.is_one else list(answers)
+
+
+def read(model: Model, inputs: Given) -> Asked:
+    """The rows of any input, whole; what is neither text nor tokens is refused by its kind."""
+    if isinstance(inputs, Batch):
+        batch = inputs
+    elif isinstance(inputs, Mapping):
+        batch = encoded(model, inputs, "the input")
+    else:
+        items = listed(inputs)
+        if items and all(isinstance(item, Mapping) for item in items):
+            rows = [row for n, item in enumerate(items) for row in single(model, item, n)]
+            return Asked(tokens_of(model, rows), is_one=False)
+        return Asked(texts_of(model, items), isinstance(inputs, str | tuple))
+    return Asked(tokens_of(model, batch.rows), len(batch) == 1)
+
+
+def rows_of(model: Model, inputs: Given) -> list[Row]:
+    """The rows of any input, whole."""
+    return read(model, inputs).rows
+
+
+def listed(inputs: Any) -> list[Any]:
+    """Single inputs in their order, from one or from anything that holds several in an order."""
+    if isinstance(inputs, str | tuple):
+        return [inputs]
+    if hasattr(inputs, "columns") or hasattr(inputs, "column_names"):
+        columns = getattr(inputs, "column_names", None) or list(getattr(inputs, "columns", ()))
+        raise InvalidInput(
+            f"the input is a table with the columns {', '.join(map(str, columns))}. "
+            "Give one column of it, such as table['text']."
+        )
+    if NUMERIC.search(str(getattr(inputs, "dtype", ""))):
+        raise InvalidInput(
+            f"the input is a {type(inputs).__name__} of numbers, not text. Give token ids as "
+            "headlight.Batch.from_ids(ids, attention_mask), or what a tokenizer returns."
+        )
+    is_refused = isinstance(inputs, bytes | bytearray | memoryview | set | frozenset | IOBase)
+    if is_refused or not isinstance(inputs, Iterable):
+        raise InvalidInput(f"the input is {wrong_kind(inputs)}")
+    is_single = getattr(inputs, "ndim", 1) == 0  # an array of one text, without an axis
+    return [np.asarray(inputs).item()] if is_single else list(inputs)
+
+
+# ------------------------------------------------------------------------------------- texts
+
+
+def texts_of(model: Model, texts: list[Any]) -> list[Row]:
+    """The rows of texts and pairs."""
+    if model.tokenizer is None:
+        raise InvalidInput(
+            f"{model.name} was wrapped without a tokenizer, so it cannot read text. "
+            "Give headlight.wrap a tokenizer, or explain a headlight.Batch.from_ids(…)."
+        )
+    if not texts:
+        raise InvalidInput("the list of texts is empty: there is nothing to explain.")
+    if model.task is Task.QUESTION and any(isinstance(text, str) for text in texts):
+        raise InvalidInput(
+            "question answering needs a question and a context. Give a tuple: (question, context)."
+        )
+    return [paired(model, row) for row in encode(texts, model.tokenizer)]
+
+
+def paired(model: Model, row: Row) -> Row:
+    """The row, with a note where the model is not known to read so many texts; refused where it cannot."""
+    count = text_count(row)
+    if count == 1 and model.reads == "pair":
+        raise InvalidInput(
+            f"{model.name} decides about two texts, and one was given. Give a tuple: (first, second)."
+        )
+    if count == 2 and model.reads == "text":
+        return row.noted(f"{model.name} was trained on single texts, and a pair was given")
+    names = {name.lower() for name in model.labels.values()}
+    if count == 1 and model.reads is None and "entailment" in names:
+        return row.noted("the labels are those of pairs of texts, and one text was given")
+    return row
+
+
+def text_count(row: Row) -> int | None:
+    """How many texts a row is made of; None where bare ids do not tell."""
+    if row.texts:
+        return len(row.texts)
+    if row.segments is not None:
+        return 2 if 1 in row.segments else 1
+    return 2 if row.types is not None and 1 in row.types else None
+
+
+# ------------------------------------------------------------------------------------ tokens
+
+
+def single(model: Model, encoding: Mapping[str, Any], number: int) -> tuple[Row, ...]:
+    """The one row of an encoding that stands in a list."""
+    batch = encoded(model, encoding, f"input {number}")
+    if len(batch) != 1:
+        raise InvalidInput(
+            f"input {number} holds {len(batch)} rows of ids. Give it on its own, not in a list."
+        )
+    return batch.rows
+
+
+def encoded(model: Model, encoding: Mapping[str, Any], name: str) -> Batch:
+    """A batch from what a tokenizer returns, with the places of the tokens where it knows them."""
+    if encoding.get("input_ids") is None:
+        raise InvalidInput(f"{name} is {wrong_kind(encoding)}")
+    given = {key for key in encoding if encoding[key] is not None} - READ - HARMLESS
+    lost = sorted(given & set(signature(model.network.forward).parameters))
+    if lost:
+        raise InvalidInput(
+            f"{name} has {', '.join(map(repr, lost))}, which would change what {model.name} decides "
+            f"and is not passed on. Leave it out: only {', '.join(sorted(READ))} are read."
+        )
+    batch = Batch.from_ids(
+        encoding["input_ids"], encoding.get("attention_mask"), encoding.get("token_type_ids")
+    )
+    rows = [located(row, encoding, number) for number, row in enumerate(batch.rows)]
+    return Batch(tuple(rows))
+
+
+def located(row: Row, encoding: Mapping[str, Any], number: int) -> Row:
+    """The row with offsets, texts and words of its tokens, where a fast tokenizer kept them."""
+    kept = (encoding.encodings or []) if isinstance(encoding, BatchEncoding) else []
+    if number >= len(kept) or tuple(kept[number].ids) != row.ids:
+        return row
+    segments, words = kept[number].sequence_ids, kept[number].word_ids
+    first = [w for w, s in zip(words, segments, strict=True) if s == 0 and w is not None]
+    shift = max(first, default=-1) + 1
+    return replace(
+        row,
+        offsets=tuple(kept[number].offsets),
+        segments=tuple(segments),
+        word_ids=tuple(
+            w + shift if s == 1 and w is not None else w
+            for w, s in zip(words, segments, strict=True)
+        ),
+    )
+
+
+def tokens_of(model: Model, rows: Sequence[Row]) -> list[Row]:
+    """Rows of ids without their padding, named by the model's tokenizer and known to fit it."""
+    if not rows:
+        raise InvalidInput("the batch is empty: there is nothing to explain.")
+    check_ids(model, rows)
+    found = []
+    for number, row in enumerate(rows):
+        own = without_padding(row, model.pad_id)
+        model.check_row_length(number, len(own))
+        check_types(model, own, number)
+        own = own if model.tokenizer is None else described(own, model.tokenizer)
+        if model.task is Task.QUESTION and text_count(own) == 1:
+            raise InvalidInput(
+                "question answering needs a question and a context. Encode both: "
+                "tokenizer(question, context)."
+            )
+        found.append(paired(model, own))
+    return found
+
+
+def check_types(model: Model, row: Row, number: int) -> None:
+    """Refuse token types that the network has no embedding for, or would not be given."""
+    largest = max(row.types or (0,))
+    config = model.network.config.get_text_config()
+    count = getattr(config, "type_vocab_size", None) or None
+    if largest and not model.takes_types:
+        raise InvalidInput(
+            f"row {number} has the token type {largest}, and {model.name} takes no token types. "
+            "Leave token_type_ids out."
+        )
+    if count is not None and largest >= count:
+        raise InvalidInput(
+            f"row {number} has the token type {largest}, and {model.name} knows {count}, "
+            f"0 to {count - 1}."
+        )
+
+
+def fitted(model: Model, row: Row, **wording: str) -> Row:
+    """The row, cut to what the model can read."""
+    if model.token_limit is None:
+        return row
+    is_question = model.task is Task.QUESTION
+    return shortened(row, model.token_limit, keep_first_text=is_question, **wording)
+
+
+# ----------------------------------------------------------------------------------- targets
+
+
+def targets_of(target: TargetLike | list[TargetLike], count: int) -> list[Target]:
+    """One target for each row; a list, a column or an array gives each row its own."""
+    if hasattr(target, "tolist"):
+        target = plain(target)
+    if not isinstance(target, list):
+        return [Target.of(target)] * count
+    if len(target) != count:
+        raise InvalidOption(
+            f"{len(target)} targets were given for {count} inputs. Give one for each."
+        )
+    return [Target.of(each) for each in target]
+
+
+def whole_number(value: Any, name: str, least: int) -> int:
+    """An option that counts something."""
+    value = plain(value)
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InvalidOption(
+            f"{name}={value!r} is not possible. Use a whole number of {least} or more."
+        )
+    return value

@@ -1,0 +1,100 @@
+"""`explain_layers`: what a method says at every layer, from one pass."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+from headlight.errors import InvalidOption
+from headlight.explaining.batches import run
+from headlight.explaining.inputs import Given, fitted, read, targets_of
+from headlight.explaining.plan import one_name, planned
+from headlight.methods import METHODS
+from headlight.methods.attention import products
+from headlight.models.model import Model
+from headlight.registry.entries import Entry
+from headlight.shapes import Scores
+from headlight.target import TargetLike
+from headlight.trace.trace import Trace
+
+
+def explain_layers(
+    model: Model,
+    inputs: Given,
+    method: str = "decoded_grad_cam",
+    target: TargetLike | list[TargetLike] = None,
+    *,
+    layers: Sequence[int] | None = None,
+    batch_size: int = 32,
+    **options: Any,
+) -> Any:
+    """Explanations at several layers from one pass: a list by layer for one input, else a list of those.
+
+    method: one that has the option `layer` (0 is the embedding output), one that is a sum over layers (each
+        layer's part of it), or one of token-to-token matrices (their product up to each layer, read).
+    layers: all of them if not given; 1 is the output of the first block.
+    """
+    plan = planned(model, one_name(method, "explain_layers"), "paper", options, batch_size, False)
+    layers = chosen_layers(model, METHODS.specified(method), layers, options)
+    (entry,) = plan.entries
+    entries = tuple(at_layer(entry, layer) for layer in layers)
+    asked = read(model, inputs)
+    rows = [fitted(model, row) for row in asked.rows]
+    found = run(model, rows, targets_of(target, len(rows)), replace(plan, entries=entries))
+    answers = [
+        [
+            replace(a, method=entry.name, options={**a.options, "layer": layer})
+            for layer, a in zip(layers, row.values(), strict=True)
+        ]
+        for row in found
+    ]
+    return asked.shaped(answers)
+
+
+def has_layers(entry: Entry) -> bool:
+    """Whether a method can be asked about one layer."""
+    return "layer" in entry.options or entry.layered is not None or entry.mixing is not None
+
+
+def chosen_layers(
+    model: Model, entry: Entry, layers: Sequence[int] | None, options: Mapping[str, Any]
+) -> Sequence[int]:
+    """The layers asked for, or all that a method has; refused where it has none of these."""
+    if "layer" in {**entry.settled, **options}:
+        raise InvalidOption(
+            "explain_layers explains several layers, so the option 'layer' has no place in it. "
+            "Give layers=[…], or use explain."
+        )
+    if not has_layers(entry):
+        known = ", ".join(name for name in METHODS if has_layers(METHODS[name]))
+        raise InvalidOption(f"method '{entry.name}' has no layers to choose from. Use {known}.")
+    count = model.network.config.get_text_config().num_hidden_layers
+    known_layers = range(0 if "layer" in entry.options else 1, count + 1)
+    for layer in layers or ():
+        if layer not in known_layers:
+            raise InvalidOption(
+                f"layer {layer} does not exist for '{entry.name}': there are {known_layers[0]} to {count}."
+            )
+    return known_layers if layers is None else layers
+
+
+def at_layer(entry: Entry, layer: int) -> Entry:
+    """A method at one layer; what it makes for all layers is made once."""
+    name = f"{entry.name}@{layer}"
+    if "layer" in {**entry.options, **entry.settled}:
+        return entry.with_options({"layer": layer}, name)
+
+    def every(captured: Trace, options: Mapping[str, Any]) -> list[Scores]:
+        if entry.layered is not None:
+            return list(entry.layered(captured, **options))
+        assert entry.mixing is not None
+        return [captured.read(product) for product in products(entry.mixing(captured, **options))]
+
+    @wraps(entry.function)
+    def of_layer(captured: Trace, **options: Any) -> Scores:
+        found: list[Scores] = captured.once(
+            ("layers", entry.name), lambda: every(captured, options)
+        )
+        return found[layer - 1]
+
+    return replace(entry, name=name, function=of_layer)

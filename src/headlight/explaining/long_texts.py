@@ -1,0 +1,145 @@
+"""Texts longer than the model's limit, explained in overlapping windows and merged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from headlight.attribution import Attribution
+from headlight.batch import Row, windows
+from headlight.errors import InvalidOption
+from headlight.explaining.batches import buckets, run
+from headlight.explaining.plan import Plan
+from headlight.methods import METHODS
+from headlight.models.model import POOLED, Model, Task
+from headlight.target import Target
+from headlight.trace.resolve import find_answer
+from headlight.trace.trace import trace
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The windows of one row that are explained, for which target, and what the whole row predicts."""
+
+    windows: tuple[int, ...]
+    target: Target
+    predicted: str | None = None
+
+
+def run_windows(
+    model: Model, rows: Sequence[Row], targets: Sequence[Target], plan: Plan, stride: int
+) -> list[dict[str, Attribution]]:
+    """Like `run`, long rows in overlapping windows whose scores are averaged token by token.
+
+    A classifier is explained for one label everywhere: the one asked for, or the one with the largest
+    mean logit. Of a question one window is explained, the one with the best answer or the one asked
+    for; tokens outside it get 0.
+    """
+    if model.task not in (*POOLED, Task.QUESTION):
+        raise InvalidOption(
+            f"stride= is for classifiers and question answering, not for {model.task}."
+        )
+    limit = model.token_limit or max(len(row) for row in rows)
+    places = [windows(row, limit, stride) for row in rows]
+    choose = chosen_for_question if model.task is Task.QUESTION else chosen_for_label
+    choices = [
+        Choice((0,), target) if len(place) == 1 else choose(model, row, place, target, plan)
+        for row, place, target in zip(rows, places, targets, strict=True)
+    ]
+    jobs = [(n, w) for n, choice in enumerate(choices) for w in choice.windows]
+    found = run(
+        model,
+        [rows[n].take(places[n][w]) for n, w in jobs],
+        [choices[n].target for n, _ in jobs],
+        plan,
+    )
+    answers: list[dict[str, Attribution]] = []
+    for n, row in enumerate(rows):
+        mine = [
+            (places[n][w], answer) for (m, w), answer in zip(jobs, found, strict=True) if m == n
+        ]
+        note = f"explained in {len(places[n])} windows that share {stride} tokens"
+        whole = len(places[n]) == 1
+        answers.append(mine[0][1] if whole else merged(row, mine, choices[n].predicted, note))
+    return answers
+
+
+def chosen_for_label(
+    model: Model, row: Row, places: list[list[int]], target: Target, plan: Plan
+) -> Choice:
+    """All windows, for the label asked for or the one with the largest mean logit."""
+    pieces = [row.take(place) for place in places]
+    passes = [
+        trace(model, [pieces[n] for n in bucket], [Target()] * len(bucket), ()).logits[:, 0]
+        for bucket in buckets(model, pieces, plan.batch_size, plan.attention_values)
+    ]
+    means = torch.cat(passes).mean(0)
+    best = 0 if model.task is Task.REGRESSION else int(means.argmax())
+    label = best if target.label is None else target.label
+    name = model.labels.get(best, str(best))
+    return Choice(tuple(range(len(places))), replace(target, label=label), name)
+
+
+def chosen_for_question(
+    model: Model, row: Row, places: list[list[int]], target: Target, plan: Plan
+) -> Choice:
+    """The window with the best answer; or, for an answer that is given, the one that has most around it."""
+    glance = replace(plan, entries=(METHODS["random"],), progress=False)
+    pieces = [row.take(place) for place in places]
+    looks = [look["random"].target for look in run(model, pieces, [Target()] * len(pieces), glance)]
+    best = int(np.argmax([look.logit for look in looks]))
+    span = target.span
+    if isinstance(target.label, str) and target.label not in ("start", "end"):
+        span = find_answer(target.label, row)
+    if span is None:
+        return Choice((best,), target, looks[best].predicted)
+    holding = [
+        w for w, place in enumerate(places) if set(range(span[0], span[1] + 1)) <= set(place)
+    ]
+    if not holding:
+        raise InvalidOption(
+            f"the answer at tokens {span[0]} to {span[1]} does not fit into one window. "
+            "Use a larger stride, or a shorter answer."
+        )
+    middle = (span[0] + span[1]) / 2
+    window = min(holding, key=lambda w: abs(middle - (places[w][0] + places[w][-2]) / 2))
+    inside = (places[window].index(span[0]), places[window].index(span[1]))
+    return Choice((window,), replace(target, label=None, span=inside), looks[best].predicted)
+
+
+def merged(
+    row: Row,
+    parts: list[tuple[list[int], dict[str, Attribution]]],
+    predicted: str | None,
+    note: str,
+) -> dict[str, Attribution]:
+    """One attribution of the whole row from those of its windows."""
+    answers = {}
+    for name, first in parts[0][1].items():
+        sums, counts = np.zeros(len(row)), np.zeros(len(row))
+        for places, found in parts:
+            sums[places] += found[name].scores
+            counts[places] += 1
+        targets = [found[name].target for _, found in parts]
+        said = dict.fromkeys(each for _, found in parts for each in found[name].notes)
+        chances = [t.probability for t in targets if t.probability is not None]
+        positions = tuple(parts[0][0][p] for p in targets[0].positions or ())
+        answers[name] = replace(
+            first,
+            tokens=row.tokens,
+            scores=sums / np.maximum(counts, 1),
+            is_special=row.is_special,
+            offsets=row.offsets,
+            segments=row.segments,
+            word_ids=row.word_ids,
+            target=replace(
+                targets[0],
+                predicted=predicted or targets[0].predicted,
+                logit=float(np.mean([t.logit for t in targets])),
+                probability=float(np.mean(chances)) if chances else None,
+                positions=positions if len(parts) == 1 else None,
+            ),
+            notes=(*said, note if len(parts) > 1 else f"{note}; only one of them is scored"),
+        )
+    return answers

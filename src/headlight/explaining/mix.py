@@ -1,0 +1,55 @@
+"""`mix`: how much of every token is in every other, layer by layer."""
+
+from typing import Any
+
+import torch
+
+from headlight.errors import InvalidOption
+from headlight.explaining.batches import buckets
+from headlight.explaining.inputs import Given, fitted, read
+from headlight.explaining.plan import ANYWHERE, one_name, planned
+from headlight.methods import METHODS
+from headlight.models.model import Model
+from headlight.target import Target
+from headlight.tokenmixing import TokenMixing
+from headlight.trace.trace import trace
+
+
+def mix(
+    model: Model,
+    inputs: Given,
+    method: str = "alti",
+    *,
+    batch_size: int = 8,
+    **options: Any,
+) -> Any:
+    """How much of every token is in every other, layer by layer: a `TokenMixing` for each input.
+
+    method: one that is made of such matrices: `rollout`, `alti`, `alti_ln2`, `norms`, `globenc`.
+    """
+    plan = planned(model, one_name(method, "mix"), "paper", options, batch_size, False)
+    (entry,) = plan.entries
+    if entry.mixing is None:
+        known = ", ".join(name for name in METHODS if METHODS[name].mixing)
+        raise InvalidOption(f"method '{entry.name}' has no token-to-token matrices. Use {known}.")
+    asked = read(model, inputs)
+    rows = [fitted(model, row) for row in asked.rows]
+    found: dict[int, TokenMixing] = {}
+    for bucket in buckets(model, rows, batch_size):
+        captured = trace(
+            model,
+            [rows[n] for n in bucket],
+            [ANYWHERE.get(model.task, Target())] * len(bucket),
+            entry.needs,
+        )
+        layers = torch.stack(entry.mixing(captured, **entry.settled), 1).cpu().numpy()
+        for number, matrices in zip(bucket, layers, strict=True):
+            size = len(rows[number])
+            found[number] = TokenMixing(
+                rows[number].tokens,
+                matrices[:, :size, :size],
+                entry.name,
+                model.name,
+                entry.settled,
+            )
+    return asked.shaped([found[n] for n in range(len(rows))])

@@ -1,0 +1,176 @@
+"""From names and options to a `Plan`: everything in it is known to exist before a network runs."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from headlight.errors import HeadlightError, InvalidInput, InvalidOption
+from headlight.explaining.choices import chosen, depends_on_model
+from headlight.explaining.inputs import whole_number
+from headlight.methods import METHODS
+from headlight.models.model import Model, Task
+from headlight.proof.probes import probe_rows
+from headlight.registry.entries import FALLBACK, PREFERRED, Entry, check_given
+from headlight.registry.options import options_of
+from headlight.running.undisturbed import plain_state, undisturbed
+from headlight.target import Target
+from headlight.trace.trace import trace
+
+ATTENTION_VALUES = 2**28
+"""Most attention weights of all layers that one pass may hold (1 GiB in 32 bits)."""
+RELEVANCE_VALUES = 2**25
+"""The same for methods of relevance and replay, which keep about thirty numbers per attention weight."""
+
+ANYWHERE = {Task.TOKEN: Target(position=0), Task.MASKED: Target(position=0)}
+"""Targets of passes whose target does not matter, for tasks that must be told where to look."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to compute for every row, by methods with all their options settled.
+
+    note: said with every answer. digits: a note on the type of numbers in which they were computed.
+    """
+
+    entries: tuple[Entry, ...]
+    variant: str = "paper"
+    batch_size: int = 32
+    progress: bool = False
+    note: str = ""
+    digits: str = ""
+
+    @property
+    def needs(self) -> set[str]:
+        """The union of what the methods need of the trace."""
+        return {need for entry in self.entries for need in entry.needs}
+
+    @property
+    def attention_values(self) -> int:
+        """Most attention weights that one pass may hold."""
+        return RELEVANCE_VALUES if self.needs & {"relevance", "replay"} else ATTENTION_VALUES
+
+
+def planned(
+    model: Model,
+    method: str | Sequence[str] | None,
+    variant: str = "paper",
+    options: Mapping[str, Any] | None = None,
+    batch_size: int = 32,
+    progress: bool = False,
+) -> Plan:
+    """A plan, once every name and option in it is known to exist and to fit."""
+    if not isinstance(model, Model):
+        raise InvalidInput(
+            f"a headlight model comes first, not a {type(model).__name__}. "
+            "Make one with headlight.wrap(network, tokenizer) or headlight.load(name)."
+        )
+    given = options or {}
+    batch_size = whole_number(batch_size, "batch_size", 1)
+    note = ""
+    if method is None:
+        method, note = default_method(model)
+    asked = {entry.name: entry for entry in map(METHODS.specified, names_of(method))}
+    check_given(tuple(asked.values()), given)
+    for entry in asked.values():
+        entry.variant(variant)
+    choose = cache(partial(chosen, model, given))
+    entries = tuple(completed(settled(model, e), given, choose) for e in asked.values())
+    return Plan(entries, variant, batch_size, progress, note)
+
+
+def names_of(method: str | Sequence[str]) -> list[str]:
+    """The names in one or several; refused if there is none, or one is not a text."""
+    names = (
+        list(method) if isinstance(method, Iterable) and not isinstance(method, str) else [method]
+    )
+    if not names:
+        raise InvalidOption("method=[] asks for nothing. Give a name or a list of names.")
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidOption(
+                f"method={name!r} is not understood. Give a name or a list of names."
+            )
+    return names
+
+
+def is_several(method: str | list[str] | None) -> bool:
+    """Whether answers are a dict by method; one method, or none, gives the answer itself."""
+    return method is not None and not isinstance(method, str)
+
+
+def one_name(method: Any, verb: str) -> str:
+    """The one method that a verb takes."""
+    if not isinstance(method, str):
+        raise InvalidOption(f"{verb} takes one method by name, not {method!r}.")
+    return method
+
+
+def known_options(methods: Iterable[str], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options that at least one of the methods has."""
+    known = {option for method in methods for option in METHODS.specified(method).options}
+    return {name: value for name, value in options.items() if name in known}
+
+
+def completed(entry: Entry, given: Mapping[str, Any], choose: Callable[[str], Any]) -> Entry:
+    """The method with every option that a call gives it, and those that the model decides."""
+    depend = [name for name, option in entry.options.items() if depends_on_model(option)]
+    options = {
+        name: option.checked(given[name], entry.name)
+        for name, option in entry.options.items()
+        if name in given and not (given[name] is None and name in depend)
+    }
+    for name, option in entry.options.items():
+        if not option.has_default and name not in {*options, *depend}:
+            raise InvalidOption(
+                f"'{entry.name}' needs the option '{name}'. Give {name}= {option.takes}."
+            )
+    return entry.with_options({**options, **{name: choose(name) for name in depend}}, entry.name)
+
+
+def settled(model: Model, entry: Entry) -> Entry:
+    """The method with what NAME:OPTION=VALUE names turned into what this model takes, such as a mask's file."""
+    known = options_of(entry.function)
+    depend = [name for name in entry.settled if depends_on_model(known[name])]
+    found = {name: chosen(model, entry.settled, name) for name in depend}
+    return entry.with_options(found, entry.name)
+
+
+# ---------------------------------------------------------------------------- default method
+
+OBSTACLES: "WeakKeyDictionary[Model, str]" = WeakKeyDictionary()
+"""Why relevance does not pass through a model; '' where it does. Asked once for each."""
+
+
+def default_method(model: Model) -> tuple[str, str]:
+    """The method of a call that names none, and a note that says so."""
+    obstacle = relevance_obstacle(model)
+    if not obstacle:
+        return PREFERRED, f"no method was named, so {PREFERRED} was used"
+    return (
+        FALLBACK,
+        f"no method was named, so {FALLBACK} was used: {PREFERRED} does not explain this network "
+        f"({obstacle})",
+    )
+
+
+def relevance_obstacle(model: Model) -> str:
+    """Why the preferred method fails on a short probe of the model, or '' if it does not."""
+    if model.relevance_refusal:
+        return model.relevance_refusal
+    if model not in OBSTACLES:
+        rows = list(probe_rows(model)[:1])
+        target = ANYWHERE.get(model.task, Target())
+        entry = METHODS[PREFERRED]
+
+        def attempt() -> object:
+            return entry.function(trace(model, rows, [target], entry.needs))
+
+        try:
+            undisturbed(attempt, plain_state())
+            OBSTACLES[model] = ""
+        # torch itself refuses some sweeps, such as one through a value that is changed in place.
+        except (HeadlightError, RuntimeError) as error:
+            OBSTACLES[model] = str(error).strip().split("\n")[0].rstrip(".")
+    return OBSTACLES[model]

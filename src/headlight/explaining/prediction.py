@@ -1,0 +1,102 @@
+"""`predict`: what a model decides on its inputs, with the probabilities of its choices."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import exp
+
+import torch
+from torch import Tensor
+
+from headlight.batch import Row, collate
+from headlight.explaining.batches import buckets
+from headlight.models.model import Model, Task
+from headlight.running.double import double
+from headlight.running.logits import check_finite, check_ids, logits_of
+from headlight.running.memory import in_halves
+from headlight.running.undisturbed import plain_state, undisturbed
+from headlight.target import Target
+from headlight.trace.goal import kind_of
+from headlight.trace.resolve import DECIDERS, Case, Decision, token_name
+
+LIKELIEST = 5
+"""Choices that are told where there is a whole vocabulary of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What a model decides on a row.
+
+    choices: names with probabilities, the likeliest first where they are tokens of a vocabulary; none of a
+    regression. decision: the target that was asked for, settled on this row.
+    """
+
+    row: Row
+    decision: Decision
+    target: Target
+    choices: tuple[tuple[str, float], ...]
+
+
+def predict(
+    model: Model, rows: Sequence[Row], targets: Sequence[Target], batch_size: int = 32
+) -> list[Prediction]:
+    """The predictions on rows, in their order; each target names what is asked about."""
+    found: dict[int, Prediction] = {}
+    for bucket in buckets(model, rows, batch_size):
+        for number, logits in zip(
+            bucket, plain_logits(model, [rows[n] for n in bucket]), strict=True
+        ):
+            case = Case(targets[number], model, rows[number], logits, False)
+            decision = DECIDERS[model.task](case)
+            found[number] = Prediction(
+                rows[number],
+                decision,
+                explicit(model.task, decision),
+                tuple(choices(model, decision, logits)),
+            )
+    return [found[n] for n in range(len(rows))]
+
+
+def choices(model: Model, decision: Decision, logits: Tensor) -> Iterator[tuple[str, float]]:
+    """What the model could have decided, with probabilities."""
+    if model.task is Task.REGRESSION:
+        return
+    if model.task is Task.QUESTION:
+        logs = logits.log_softmax(0)
+        log_probability = sum(float(logs[t.position, t.index]) for t in decision.terms)
+        yield decision.label, exp(log_probability)
+        return
+    own = logits[decision.terms[0].position]
+    shares = own.sigmoid() if kind_of(model) == "sigmoid" else own.softmax(-1)
+    if model.task in (Task.MASKED, Task.CAUSAL):
+        best = shares.topk(min(LIKELIEST, len(shares)))
+        for share, index in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+            yield token_name(index, model), share
+        return
+    for index, share in enumerate(shares.tolist()):
+        yield model.labels.get(index, str(index)), share
+
+
+def plain_logits(model: Model, rows: Sequence[Row]) -> Iterator[Tensor]:
+    """The logits [position, class] of each row, from one plain pass."""
+    check_ids(model, rows)
+    own = double(model)
+
+    def run(part: Sequence[Row]) -> list[Tensor]:
+        inputs = collate(part, model.pad_id or 0, model.network.device)
+        logits = undisturbed(lambda: logits_of(own, inputs), plain_state(), torch.inference_mode())
+        check_finite(logits, model)
+        return [logits[number, : len(row)] for number, row in enumerate(part)]
+
+    yield from in_halves(run, rows, len)
+
+
+def explicit(task: Task, decision: Decision) -> Target:
+    """The target that names a decision, so that every method explains the same."""
+    first = decision.terms[0]
+    if task is Task.REGRESSION:
+        return Target()
+    if task is Task.QUESTION:
+        return Target(span=(first.position, decision.terms[-1].position))
+    if task in (Task.TOKEN, Task.MASKED):
+        return Target(label=first.index, position=first.position)
+    return Target(label=first.index)

@@ -1,0 +1,51 @@
+"""The networks of the catalogue: an adapter merged into its base, or the small LLM."""
+
+import torch
+from torch import nn
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    BertConfig,
+    BertForMaskedLM,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from headlight.loading.adapters import merge_adapter
+from headlight.loading.bases import MINILM, SMOLLM, base_folder
+from headlight.loading.catalogue import CATALOGUE
+from headlight.loading.gguf import converted
+from headlight.loading.quiet import quiet
+from headlight.models.task import Task
+
+CLASSES: dict[Task, type[PreTrainedModel]] = {
+    Task.SEQUENCE: BertForSequenceClassification,
+    Task.TOKEN: BertForTokenClassification,
+    Task.QUESTION: BertForQuestionAnswering,
+    Task.MASKED: BertForMaskedLM,
+}
+
+
+def load_embedded(
+    name: str, dtype: torch.dtype = torch.float32
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """The network of a catalogue entry, a plain Hugging Face model, and its tokenizer."""
+    entry = CATALOGUE[name]
+    if entry.base is SMOLLM:
+        folder = converted(SMOLLM)
+        with quiet():
+            llm = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
+        return llm, AutoTokenizer.from_pretrained(folder)
+    folder = base_folder(MINILM)
+    config = BertConfig.from_pretrained(folder)
+    if entry.labels:
+        config.id2label = dict(enumerate(entry.labels))
+        config.label2id = {label: index for index, label in enumerate(entry.labels)}
+    with quiet():
+        network = CLASSES[entry.task].from_pretrained(folder, config=config, dtype=torch.float32)
+    merge_adapter(network, entry.adapter, MINILM.sha256)
+    nn.Module.to(network, dtype)
+    return network, AutoTokenizer.from_pretrained(folder)

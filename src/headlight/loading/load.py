@@ -1,0 +1,120 @@
+"""From a name or a folder to a `Model`: embedded, on this machine, or of the hub."""
+
+import struct
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForQuestionAnswering,
+    AutoModelForSequenceClassification,
+    AutoModelForTokenClassification,
+    AutoTokenizer,
+    PreTrainedModel,
+)
+
+from headlight.errors import UnsupportedModel, unknown_name
+from headlight.loading.catalogue import CATALOGUE
+from headlight.loading.embedded import load_embedded
+from headlight.loading.names import check_name, is_only_cached, refused
+from headlight.loading.quiet import quiet
+from headlight.loading.wrap import wrap
+from headlight.models.model import HEADS, Model, Task
+
+AUTO_CLASSES = {
+    Task.SEQUENCE: AutoModelForSequenceClassification,
+    Task.TOKEN: AutoModelForTokenClassification,
+    Task.QUESTION: AutoModelForQuestionAnswering,
+    Task.MASKED: AutoModelForMaskedLM,
+    Task.CAUSAL: AutoModelForCausalLM,
+}
+
+UNREADABLE = (
+    AssertionError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    SafetensorError,
+    TypeError,
+    UnpicklingError,
+    ValueError,
+    struct.error,
+)
+"""What transformers and torch raise of files that are damaged, or are not what they are called."""
+
+
+def load(name: str | Path, *, task: str | None = None, dtype: torch.dtype = torch.float32) -> Model:
+    """A model by catalogue name, folder or hub name, in full precision unless `dtype` says otherwise.
+
+    The task is read from the checkpoint's own class; `task` overrides it.
+    """
+    source = str(name)
+    if source in CATALOGUE:
+        network, tokenizer = load_embedded(source, dtype)
+        return replace(wrap(network, tokenizer, name=source), reads=CATALOGUE[source].reads)
+    check_name(source)
+    place = found_at(source)
+    try:
+        config = AutoConfig.from_pretrained(**place)
+        head = AUTO_CLASSES[chosen_task(config, task, source)]
+        tokenizer = AutoTokenizer.from_pretrained(**place)
+        with quiet():
+            # weights_only: a pickled checkpoint is read by a reader that runs no code of it.
+            network, told = head.from_pretrained(
+                **place, dtype=dtype, weights_only=True, output_loading_info=True
+            )
+    except UNREADABLE as error:
+        said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise refused(source, said) from error
+    check_complete(network, told["missing_keys"], source)
+    return wrap(network.eval(), tokenizer, name=source)
+
+
+def check_complete(network: PreTrainedModel, missing: Iterable[str], source: str) -> None:
+    """Refuse a network with parameters that its checkpoint does not have: they would be random."""
+    random = sorted(set(missing) & {name for name, _ in network.named_parameters()})
+    if random:
+        raise UnsupportedModel(
+            f"the checkpoint '{source}' has no weights for {', '.join(random[:4])}"
+            f"{' …' if len(random) > 4 else ''} of {type(network).__name__}: they would be random, and so "
+            "would be what they decide. Give a checkpoint that was trained for this task."
+        )
+
+
+def found_at(source: str) -> dict[str, Any]:
+    """How to ask transformers for a folder, or for a model of the hub, whose own code is never run."""
+    folder = Path(source).expanduser()
+    if folder.is_dir():
+        return {"pretrained_model_name_or_path": str(folder), "trust_remote_code": False}
+    return {
+        "pretrained_model_name_or_path": source,
+        "trust_remote_code": False,
+        "local_files_only": is_only_cached(source),
+    }
+
+
+def chosen_task(config: Any, task: str | None, source: str) -> Task:
+    """The task asked for, or that of the class the checkpoint was saved from."""
+    if task is not None:
+        known = {t.value: t for t in AUTO_CLASSES}
+        if task not in known:
+            raise unknown_name("task", task, known)
+        return known[task]
+    for saved in config.architectures or []:
+        for suffix, found in HEADS.items():
+            if saved.endswith(suffix):
+                return found
+    raise UnsupportedModel(
+        f"the checkpoint '{source}' says it is {config.architectures or 'of no class'}, which has no "
+        f"head to explain. Say which to use: task= one of {', '.join(map(repr, AUTO_CLASSES))}."
+    )

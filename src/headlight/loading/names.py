@@ -1,0 +1,123 @@
+"""What the name of a model means, before anything is loaded: an embedded model, a folder, or one of the hub."""
+
+import json
+import re
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from headlight.errors import InvalidInput, UnknownName
+from headlight.loading.bases import local_folder
+from headlight.loading.catalogue import CATALOGUE
+from headlight.loading.hub import YES, cached_file, hub_answers
+from headlight.models.task import HEADS, Task
+
+HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?", re.ASCII)
+WEIGHTS = ("*.safetensors", "*.bin", "*.index.json", "*.gguf", "*.h5", "*.msgpack")
+"""Files that hold weights, or that say where they are; transformers itself says which it cannot read."""
+
+
+def refused(source: str, reason: str) -> InvalidInput:
+    """The error for a name that gives no model."""
+    return InvalidInput(
+        f"no model could be loaded from '{source}': {reason.rstrip('.')}. "
+        f"Give the name of an embedded model ({', '.join(CATALOGUE)}), a folder with config.json "
+        "and weights, or the name of a model on the hub (which must be reachable or cached)."
+    )
+
+
+def check_name(name: str | Path) -> None:
+    """Refuse what cannot be a model; asks no hub."""
+    source = str(name)
+    if source in CATALOGUE:
+        return
+    path = Path(source).expanduser()
+    try:
+        if path.is_dir() and source.strip():
+            check_folder(path, source)
+            return
+        is_file = path.exists() and bool(source.strip())
+    except OSError as error:
+        raise refused(source, f"it cannot be read ({error.strerror})") from error
+    if is_file:
+        raise refused(source, f"it is a file. Its folder is '{path.parent}'")
+    check_absent(source)
+
+
+def check_absent(source: str) -> None:
+    """Refuse a name without a folder, unless the hub may know it."""
+    is_path = source.startswith((".", "/", "~")) or "\\" in source or source.count("/") > 1
+    if is_path:
+        raise refused(source, "there is no such folder")
+    if not HUB_NAME.fullmatch(source):
+        raise refused(source, "there is no such folder, and no model of the hub has such a name")
+    near = get_close_matches(source.lower(), CATALOGUE, n=1, cutoff=0.6)
+    if near and "/" not in source and cached_file(source, "config.json") is None:
+        raise UnknownName(
+            f"no model named '{source}'. Did you mean '{near[0]}'? Embedded models: {', '.join(CATALOGUE)}. "
+            "A model of the hub is named OWNER/NAME, a folder by its path."
+        )
+
+
+def is_only_cached(source: str) -> bool:
+    """Whether a model of the hub must be taken from the cache, because the hub has no answer; refused if it is
+    not there either.
+    """
+    answer = hub_answers(source)
+    if answer != YES and cached_file(source, "config.json") is None:
+        raise refused(source, answer)
+    return answer != YES
+
+
+def check_folder(path: Path, source: str) -> None:
+    """Refuse a folder that holds no model."""
+    present = {each.name for each in path.iterdir()}
+    if not present:
+        raise refused(source, "the folder is empty")
+    if "config.json" not in present and "adapter_config.json" in present:
+        raise refused(
+            source,
+            "it holds a PEFT adapter without its base. Load both with peft and give the result to "
+            "headlight.wrap, or save it merged (merge_and_unload)",
+        )
+    if "config.json" not in present:
+        inside = sorted(each.parent.name for each in path.glob("*/config.json"))
+        hint = f", but its folders {', '.join(map(repr, inside[:3]))} have one" if inside else ""
+        raise refused(source, f"the folder has no config.json{hint}")
+    read_config(path / "config.json", source)
+    if not any(any(path.glob(pattern)) for pattern in WEIGHTS):
+        raise refused(
+            source, "the folder has no weights (model.safetensors) beside its config.json"
+        )
+
+
+def read_config(path: Path, source: str) -> dict[str, Any]:
+    """The settings of a network, as they are stored."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise refused(source, f"its config.json cannot be read: {error}") from error
+    if not isinstance(found, dict) or not isinstance(found.get("model_type"), str):
+        raise refused(source, "its config.json does not say a model_type")
+    return found
+
+
+def known_config(name: str | Path) -> dict[str, Any]:
+    """The settings of a model that is on this machine; nothing where they cannot be told yet."""
+    source = str(name)
+    folder = Path(source).expanduser()
+    if source in CATALOGUE:
+        folder = local_folder(CATALOGUE[source].base) or folder
+    path = folder / "config.json"
+    if not path.is_file():
+        path = cached_file(source, "config.json") or path
+    return read_config(path, source) if path.is_file() else {}
+
+
+def known_task(name: str | Path) -> Task | None:
+    """What a model decides, where its name or settings tell."""
+    if str(name) in CATALOGUE:
+        return CATALOGUE[str(name)].task
+    saved = known_config(name).get("architectures") or []
+    tasks = (task for each in saved for suffix, task in HEADS.items() if str(each).endswith(suffix))
+    return next(tasks, None)

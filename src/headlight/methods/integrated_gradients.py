@@ -1,0 +1,367 @@
+"""Methods that add up gradients between a baseline and the input, or around the input.
+
+E is the embedding output, E' that of the baseline, f the target.
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headlight.methods.gradient import norm
+from headlight.methods.random import row_seed
+from headlight.methods.registry import METHODS
+from headlight.registry.options import Bounds, Count, NotNegative, Seed
+from headlight.running.precision import max_precision
+from headlight.shapes import Hidden, PerRow, Scores
+from headlight.trace.baselines import ZERO, Baseline
+from headlight.trace.goal import Output
+from headlight.trace.trace import Noted, Trace
+
+TOKENS_AT_ONCE = 4_096
+"""Tokens that share a pass."""
+Steps = Annotated[int, Bounds(1, 5_000)]
+"""Where to look on a path; finding the places takes time with the cube of their number."""
+
+
+def groups(trace: Trace, count: int) -> Iterator[slice]:
+    """Numbers of repetitions of the batch, in groups that share a pass."""
+    size = max(1, TOKENS_AT_ONCE // trace.inputs.ids.numel())
+    for start in range(0, count, size):
+        yield slice(start, min(count, start + size))
+
+
+def slopes_at(trace: Trace, points: Tensor, output: Output | None = None) -> tuple[Tensor, Tensor]:
+    """The gradient of the target at each of [point, batch, token, feature], and its value there."""
+    gradients, values = [], []
+    for group in groups(trace, len(points)):
+        leaf = points[group].flatten(0, 1).requires_grad_()
+        with torch.enable_grad():
+            value = trace.replay(leaf, output)
+        (gradient,) = torch.autograd.grad(value.sum(), leaf)
+        gradients.append(gradient.view_as(points[group]))
+        values.append(value.detach().view(points[group].shape[:2]))
+    return torch.cat(gradients), torch.cat(values)
+
+
+def gradients_at(trace: Trace, points: Tensor, output: Output | None = None) -> Tensor:
+    """The gradient of the target at each of [point, batch, token, feature]."""
+    return slopes_at(trace, points, output)[0]
+
+
+# ----------------------------------------------------------------------- integrated gradients
+
+STEPS = 50
+MOST_STEPS = 800
+"""Where no number of steps is asked for: how many are taken, and the most that are added."""
+TOLERANCE = 0.05
+"""The share of f(E) − f(E') that the scores may miss."""
+STEPS_OF_SPAN = 10
+Span = tuple[float, float]
+Known = dict[Span, tuple[Tensor, float]]
+"""The integral over each span of one row, [token, feature], and how far it misses."""
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The straight way from the baseline to the input, in 32 bits or more."""
+
+    trace: Trace
+    start: Hidden
+    way: Hidden
+
+    @classmethod
+    def of(cls, trace: Trace, baseline: Baseline) -> "Path":
+        """The path of a trace."""
+        start, end = (
+            values.to(max_precision(values.dtype))
+            for values in (baseline.embeddings(trace), trace.embeddings)
+        )
+        return cls(trace, start, end - start)
+
+    def integral(self, spans: Sequence[Span], steps: int) -> tuple[Hidden, Tensor, PerRow]:
+        """(E − E') ⊙ ∫ ∇f over one span of each row's way, by Gauss and Legendre.
+
+        Also f(end) − f(start) of each row's span, and how far the integral is from it.
+        """
+        places, weights = np.polynomial.legendre.leggauss(steps)
+        low, high = torch.tensor(spans, dtype=torch.float64).T
+        shares = torch.tensor([*((places + 1) / 2), 0.0, 1.0])[:, None]
+        at = (low + shares * (high - low)).to(self.way)
+        total = torch.zeros_like(self.way)
+        values = []
+        factors = torch.tensor([*(weights / 2), 0.0, 0.0]).to(self.way)
+        for group in groups(self.trace, len(at)):
+            points = self.start + at[group][..., None, None] * self.way
+            gradients, found = slopes_at(self.trace, points)
+            total += torch.einsum("s,sbtd->btd", factors[group], gradients)
+            values.append(found.to(total))
+        before, after = torch.cat(values)[-2:]
+        found = self.way * total * (high - low).to(total)[:, None, None]
+        return found, after - before, found.sum((1, 2)) - (after - before)
+
+
+def integrated(
+    trace: Trace, steps: int | None, baseline: Baseline
+) -> tuple[Hidden, tuple[str, ...]]:
+    """The integrated gradient of every feature and notes on its error, made once for all its methods."""
+    found: tuple[Hidden, tuple[str, ...]] = trace.once(
+        ("integrated", steps, baseline), lambda: integrate(trace, steps, baseline)
+    )
+    return found
+
+
+def integrate(
+    trace: Trace, steps: int | None, baseline: Baseline
+) -> tuple[Hidden, tuple[str, ...]]:
+    """(E − E') ⊙ ∫ ∇f(E' + a (E − E')) da, and how far the sum misses f(E) − f(E').
+
+    Where no number of steps is asked for and STEPS miss too much, the way of that row is cut into spans, and
+    those that miss most are halved. A row's result does not depend on its neighbours.
+    """
+    path = Path.of(trace, baseline)
+    count = len(path.way)
+    result, gained, missed = path.integral([(0.0, 1.0)] * count, steps or STEPS)
+    used = [steps or STEPS] * count
+    limits = TOLERANCE * gained.abs()
+    is_far = (missed.abs() > limits).tolist()
+    if steps is None and any(is_far):
+        for row, (found, own_steps) in refined(path, is_far, limits.tolist()).items():
+            result[row], used[row] = found, own_steps
+    shares = (result.sum((1, 2)) - gained).abs() / gained.abs().clamp(min=1e-12)
+    if steps is None and bool((shares > TOLERANCE).any()):
+        warnings.warn(FAR.format(100 * float(shares.max()), max(used)), stacklevel=2)
+    return result, tuple(note_on(share, n) for share, n in zip(shares.tolist(), used, strict=True))
+
+
+FAR = (
+    "not to be relied on: integrated gradients miss the difference to the baseline by {:.2g} % after {} steps; "
+    "use another baseline, or attn_lrp or deeplift, which need no steps"
+)
+
+
+def note_on(missed: float, steps: int) -> str:
+    """What a reader must know about the error of a sum."""
+    if missed > TOLERANCE:
+        return FAR.format(100 * missed, steps)
+    return (
+        f"integrated gradients miss the difference to the baseline by {100 * missed:.2g} % "
+        f"after {steps} steps"
+    )
+
+
+def refined(
+    path: Path, is_far: Sequence[bool], limits: Sequence[float]
+) -> dict[int, tuple[Tensor, int]]:
+    """The integrals of the rows that are far off, span by span, and the steps they took."""
+    cuts = np.linspace(0.0, 1.0, STEPS // STEPS_OF_SPAN + 1).tolist()
+    waiting = {row: list(pairwise(cuts)) for row, far in enumerate(is_far) if far}
+    known: dict[int, Known] = {row: {} for row in waiting}
+    while any(waiting.values()):
+        for turn in range(max(map(len, waiting.values()))):
+            asked = {row: spans[turn] for row, spans in waiting.items() if turn < len(spans)}
+            spans = [asked.get(row, (1.0, 1.0)) for row in range(len(is_far))]
+            found, _, missed = path.integral(spans, STEPS_OF_SPAN)
+            for row, span in asked.items():
+                known[row][span] = found[row], abs(float(missed[row]))
+        waiting = {row: halved(known[row], limits[row]) for row in waiting}
+    return {
+        row: (
+            torch.stack([found for found, _ in spans.values()]).sum(0),
+            STEPS_OF_SPAN * len(spans),
+        )
+        for row, spans in known.items()
+    }
+
+
+def halved(spans: Known, limit: float) -> list[Span]:
+    """The halves of the spans that miss most, which are taken out; none if all together miss little."""
+    errors = {span: error for span, (_, error) in spans.items()}
+    if sum(errors.values()) <= limit:
+        return []
+    room = MOST_STEPS // STEPS_OF_SPAN - len(spans)
+    worst = sorted(errors, key=lambda span: -errors[span])[: max(0, room)]
+    chosen = [span for span in worst if errors[span] > limit / 2 / len(spans)]
+    for span in chosen:
+        del spans[span]
+    return [half for low, high in chosen for half in pairwise((low, (low + high) / 2, high))]
+
+
+@METHODS.register(
+    "integrated_gradients",
+    needs={"replay"},
+    signed=True,
+    aliases=("IG", "LIG"),
+    paper="Sundararajan, Taly and Yan (2017)",
+)
+def integrated_gradients(trace: Trace, *, steps: Steps | None = None, baseline: Baseline) -> Noted:
+    """Gradients added up on the straight way from a baseline, times that way, summed with sign.
+
+    Σ_k (E − E')_k ∫₀¹ ∂f/∂E_k(E' + a (E − E')) da, by `steps` points of Gauss and Legendre. The scores add up
+    to f(E) − f(E'); a note says by how much they miss it. Without `steps`, 50 are taken, and where they miss
+    5 % or more, up to 800, most of them where the target changes fastest; more than 5 % after that is a
+    warning.
+    """
+    found, notes = integrated(trace, steps, baseline)
+    return Noted(found.sum(-1), notes)
+
+
+@METHODS.register(
+    "integrated_gradients_l2",
+    needs={"replay"},
+    aliases=("IG_l2",),
+    paper="Sundararajan et al. (2017); Ferrando et al. (2022)",
+)
+def integrated_gradients_l2(
+    trace: Trace, *, steps: Steps | None = None, baseline: Baseline
+) -> Noted:
+    """Length of the integrated gradient of each token.
+
+    ‖(E − E') ⊙ ∫ ∇f‖₂.
+    """
+    found, notes = integrated(trace, steps, baseline)
+    return Noted(norm(found), notes)
+
+
+@METHODS.register(
+    "integrated_gradients_mean",
+    needs={"replay"},
+    aliases=("IG_mu", "integrated_gradients_mu"),
+    paper="Sundararajan et al. (2017); Ferrando et al. (2022), Eq. 15",
+)
+def integrated_gradients_mean(
+    trace: Trace, *, steps: Steps | None = None, baseline: Baseline
+) -> Noted:
+    """Mean magnitude of the integrated gradient of each token.
+
+    1/d Σ_k |(E − E') ⊙ ∫ ∇f|_k.
+    """
+    found, notes = integrated(trace, steps, baseline)
+    return Noted(found.abs().mean(-1), notes)
+
+
+# ------------------------------------------------------------------------------------ samples
+
+
+def noise(trace: Trace, samples: int, seed: int) -> Tensor:
+    """Standard normal noise [sample, batch, token, feature] that depends on seed and row only."""
+    found = torch.zeros(samples, *trace.embeddings.shape, dtype=trace.embeddings.dtype)
+    for number, generator in enumerate(generators(trace, seed)):
+        length, width = int(trace.inputs.lengths[number]), trace.embeddings.shape[-1]
+        drawn = torch.randn(samples, length, width, generator=generator, dtype=found.dtype)
+        found[:, number, :length] = drawn
+    return found.to(trace.embeddings)
+
+
+def generators(trace: Trace, seed: int) -> Iterator[torch.Generator]:
+    """One a row, by its tokens and the seed, so that neighbours do not matter."""
+    for number, length in enumerate(trace.inputs.lengths.tolist()):
+        ids = trace.inputs.ids[number, :length].tolist()
+        yield torch.Generator().manual_seed(row_seed(ids, seed))
+
+
+@METHODS.register(
+    "smooth_gradient",
+    needs={"replay"},
+    aliases=("smoothgrad",),
+    paper="Smilkov et al. (2017), as in Wallace et al. (2019)",
+)
+def smooth_gradient(
+    trace: Trace, *, samples: Count = 10, scale: NotNegative = 0.01, seed: Seed = 0
+) -> Noted:
+    """The gradient of the loss averaged over noisy embeddings, as shares of one.
+
+    g = mean of ∇(−log p) at E + ε, ε normal with deviation `scale` (max E − min E); |Σ_k g_k| over its sum
+    over tokens. Of the value itself in regression. Where a layer norm follows everything, as in GPT-2,
+    Σ_k g_k is 0 for every token by construction; ‖g‖₂ takes its place there, and a note says so.
+    """
+    present = trace.inputs.present[..., None]
+    highest = trace.embeddings.masked_fill(~present, -torch.inf).amax((1, 2), keepdim=True)
+    lowest = trace.embeddings.masked_fill(~present, torch.inf).amin((1, 2), keepdim=True)
+    points = trace.embeddings + scale * (highest - lowest) * noise(trace, samples, seed)
+    gradient = gradients_at(trace, points, "log_probability").mean(0) * present
+    magnitude = gradient.sum(-1).abs()
+    rounding = 64 * torch.finfo(magnitude.dtype).eps * gradient.abs().sum(-1)
+    is_empty = (magnitude <= rounding).all(-1)
+    magnitude = torch.where(is_empty[:, None], norm(gradient), magnitude)
+    shares = magnitude / magnitude.sum(-1, keepdim=True).clamp(
+        min=torch.finfo(magnitude.dtype).tiny
+    )
+    return Noted(shares, tuple(EMPTY if empty else "" for empty in is_empty.tolist()))
+
+
+EMPTY = (
+    "the gradient of every token sums to 0 over features, because a layer norm takes the mean away: its "
+    "length is shown instead"
+)
+
+
+@METHODS.register(
+    "gradient_shap",
+    needs={"replay"},
+    signed=True,
+    paper="Lundberg and Lee (2017), expected gradients",
+)
+def gradient_shap(
+    trace: Trace,
+    *,
+    samples: Count = 20,
+    scale: NotNegative = 0.0,
+    seed: Seed = 0,
+    baseline: Baseline,
+) -> Noted:
+    """Gradients at random points between the baseline and the noisy input, times the difference.
+
+    Mean over samples of Σ_k (E + ε − E')_k ∂f/∂E_k(E' + a (E + ε − E')), a uniform, ε normal with deviation
+    `scale`. The scores add up to f(E) − f(E') in the mean over many samples; a note says by how much they miss
+    it.
+    """
+    start = baseline.embeddings(trace)
+    shares = torch.stack([torch.rand(samples, generator=g) for g in generators(trace, seed)], 1)
+    way = trace.embeddings + scale * noise(trace, samples, seed + 1) - start
+    points = start + shares.to(way)[..., None, None] * way
+    scores = (gradients_at(trace, points) * way).sum(-1).mean(0)
+    with torch.no_grad():
+        values = trace.replay(torch.cat([trace.embeddings, start])).to(scores)
+    gained = values[: len(start)] - values[len(start) :]
+    missed = (scores.sum(-1) - gained).abs() / gained.abs().clamp(min=1e-12)
+    return Noted(
+        scores,
+        tuple(
+            f"the scores miss the difference to the baseline by {100 * share:.2g} % after {samples} samples"
+            for share in missed.tolist()
+        ),
+    )
+
+
+@METHODS.register(
+    "deeplift",
+    needs={"replay"},
+    signed=True,
+    paper="Shrikumar, Greenside and Kundaje (2017), extended to products",
+)
+def deeplift(trace: Trace, *, baseline: Baseline) -> Scores:
+    """Differences to a baseline carried through every operation, in one pass.
+
+    Σ_k m_k (E − E')_k, m the multipliers of the rescale rule; a product of two values, as in attention, is
+    shared by Δ(ab) = b̄ Δa + ā Δb. The scores add up to the difference of the explained logits exactly.
+    """
+    start = baseline.embeddings(trace)
+    return (trace.multiply(start) * (trace.embeddings - start)).sum(-1)
+
+
+@METHODS.register(
+    "deeplift_shap",
+    needs={"replay"},
+    signed=True,
+    paper="Lundberg and Lee (2017)",
+)
+def deeplift_shap(trace: Trace, *, baseline: Baseline) -> Scores:
+    """DeepLIFT averaged over two baselines: the chosen one and no embedding at all."""
+    scores: Scores = deeplift(trace, baseline=baseline) + deeplift(trace, baseline=ZERO)
+    return scores / 2

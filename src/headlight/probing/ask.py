@@ -1,0 +1,90 @@
+"""The one loop that puts perturbed inputs to a model: each once, packed with others of like length."""
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from headlight.batch import Inputs
+from headlight.models.model import Model
+from headlight.probing.probe import Answer, Probe
+from headlight.running.double import double
+from headlight.running.logits import logits_of
+from headlight.running.memory import in_halves
+from headlight.running.undisturbed import plain_state, undisturbed
+from headlight.trace.goal import Goal, kind_of
+
+TOKENS_AT_ONCE = 4_096
+"""Tokens, padding included, that share a pass."""
+
+
+def ask(
+    model: Model, probes: Sequence[Probe], tokens_at_once: int = TOKENS_AT_ONCE
+) -> list[Answer]:
+    """The answers to probes, in their order; equal probes are put to the model once."""
+    unique = sorted(dict.fromkeys(probes), key=lambda probe: (len(probe.positions), len(probe)))
+    found: dict[Probe, Answer] = {}
+    own = double(model)
+
+    def run(part: Sequence[Probe]) -> list[Answer]:
+        return undisturbed(lambda: answered(own, part), plain_state(), torch.inference_mode())
+
+    for batch in packed(model, unique, tokens_at_once):
+        found.update(zip(batch, in_halves(run, batch, len), strict=True))
+    return [found[probe] for probe in probes]
+
+
+def packed(model: Model, probes: Sequence[Probe], tokens_at_once: int) -> Iterator[list[Probe]]:
+    """Sorted probes in groups of at most so many tokens that are read at as many places."""
+    batch: list[Probe] = []
+    for probe in probes:
+        is_full = model.takes_one_row or len(probe) * (len(batch) + 1) > tokens_at_once
+        if batch and (is_full or len(probe.positions) != len(batch[0].positions)):
+            yield batch
+            batch = []
+        batch.append(probe)
+    if batch:
+        yield batch
+
+
+def answered(model: Model, batch: Sequence[Probe]) -> list[Answer]:
+    """One pass, read in 64 bits."""
+    inputs = collated(batch, model.pad_id or 0, model.network.device)
+    logits = logits_of(model, inputs).double()
+
+    def column(values: Sequence[tuple[int, ...]]) -> Tensor:
+        return torch.tensor(values, device=logits.device)
+
+    positions = column([probe.positions for probe in batch])
+    goal = Goal(
+        decisions=(),
+        positions=positions,
+        classes=column([probe.classes for probe in batch]),
+        signs=torch.ones_like(positions, dtype=logits.dtype),
+        weights=None,
+        kind=kind_of(model),
+        outputs=("logit",) * len(batch),
+    )
+    values = goal.value(logits, inputs.present, "logit").tolist()
+    logs = goal.value(logits, inputs.present, "log_probability").tolist()
+    rows = torch.arange(len(batch), device=logits.device)
+    predicted = logits[rows, positions[:, 0]].argmax(-1).tolist()
+    return [Answer(*each) for each in zip(values, logs, predicted, strict=True)]
+
+
+def collated(batch: Sequence[Probe], pad_id: int, device: torch.device) -> Inputs:
+    """Probes as tensors, padded on the right."""
+    width = max(map(len, batch))
+    fill = [(width - len(probe)) for probe in batch]
+    ids = torch.tensor([[*p.ids, *[pad_id] * n] for p, n in zip(batch, fill, strict=True)])
+    attended = torch.tensor([[*p.attended, *[False] * n] for p, n in zip(batch, fill, strict=True)])
+    present = torch.tensor(
+        [[True] * len(p) + [False] * n for p, n in zip(batch, fill, strict=True)]
+    )
+    types = None
+    if any(probe.types is not None for probe in batch):
+        own = [probe.types or [0] * len(probe) for probe in batch]
+        types = torch.tensor(
+            [[*t, *[0] * n] for t, n in zip(own, fill, strict=True)], device=device
+        )
+    return Inputs(ids.to(device), attended.to(device), present.to(device), types)

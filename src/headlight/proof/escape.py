@@ -1,0 +1,90 @@
+"""Whether relevance follows everything that a network computes, or something escapes it."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+from torch.autograd.graph import Node
+
+from headlight.batch import Inputs
+from headlight.errors import UnsupportedModel
+from headlight.models.model import Model
+from headlight.proof.probes import probe
+from headlight.trace.capture import Recorder
+from headlight.trace.relevance.intercept import Sweep, Switchboard
+from headlight.trace.relevance.presets import preset_rules
+
+MOVING = frozenset(
+    (
+        "AccumulateGrad", "Alias", "Cat", "Clone", "Copy", "Expand", "Gather", "Index", "IndexSelect",
+        "MaskedFill", "NativeDropout", "Permute", "Repeat", "ReshapeAlias", "Select", "Slice", "Split",
+        "SplitWithSizes", "Squeeze", "Stack", "T", "ToCopy", "Transpose", "Unbind", "UnsafeView",
+        "Unsqueeze", "View", "Where",
+    )
+)  # fmt: skip
+"""Steps of autograd that only move or cast values (see `intercept.MOVES`), by their short names."""
+
+CONSERVED = 0.2
+"""How far the sum of relevance may be from 1 in 32 bits before it is not relevance any more."""
+LARGEST_SWEEP = 50_000_000
+"""Parameters of the largest network whose relevance is summed when it is wrapped."""
+
+
+def escaping(model: Model, inputs: Inputs) -> str:
+    """Why relevance does not follow everything that the network computes; empty if it does."""
+    if model.attention_refusal:
+        return "its attention cannot be watched"
+    recorder = Recorder(
+        wants_attention=True, wants_blocks=True, wants_gradient=True, board=Switchboard(1)
+    )
+    logits = probe(model, inputs, recorder)
+    unseen = {short_name(node) for node in relevance_path(logits)} - MOVING
+    if unseen:
+        return f"it computes {', '.join(sorted(unseen))}, which is not an operation of torch that can be seen"
+    if not is_small(model):
+        return ""
+    total = relevance_sum(logits, recorder)
+    if total is not None and abs(total - 1) > CONSERVED:
+        return f"of a relevance of 1 at its logits {total:.3g} arrives at its embeddings"
+    return ""
+
+
+def is_small(model: Model) -> bool:
+    """Whether proofs that are costly are asked of a network."""
+    return sum(parameter.numel() for parameter in model.network.parameters()) <= LARGEST_SWEEP
+
+
+def short_name(node: Node) -> str:
+    """What a step of autograd is the backward of."""
+    return type(node).__name__.rstrip("0123456789").removesuffix("s").removesuffix("Backward")
+
+
+def relevance_path(logits: Tensor) -> Iterator[Node]:
+    """The steps of autograd that a sweep of relevance goes through, switches left out."""
+    waiting, met = [logits.grad_fn], set()
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in met:
+            continue
+        met.add(node)
+        before = [step for step, _ in node.next_functions]
+        if type(node).__name__ == "SwitchBackward":
+            waiting += before[1:]  # the first is the operation itself, which relevance goes round
+        else:
+            waiting += before
+            yield node
+
+
+def relevance_sum(logits: Tensor, recorder: Recorder) -> float | None:
+    """What arrives at the embeddings of a relevance of 1 at a logit; None where an operation has no rule."""
+    assert recorder.board is not None
+    assert recorder.embeddings is not None
+    seed = torch.zeros_like(logits)
+    # Not just any logit: that of a padding token has weights of 0, by which no relevance is sent.
+    seed[0, -1, logits[0, -1].argmax()] = 1
+    try:
+        with recorder.board.sweeping(Sweep("chefer", preset_rules("chefer"))):
+            (found,) = torch.autograd.grad(logits, recorder.embeddings, seed, allow_unused=True)
+    except UnsupportedModel:
+        return None
+    return None if found is None else float(found.double().sum())

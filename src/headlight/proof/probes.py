@@ -1,0 +1,182 @@
+"""Probes: short made-up inputs on which a network is first run, and what its first answer must be like."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from transformers import PreTrainedModel
+
+from headlight.batch import Batch, Inputs, Row, collate
+from headlight.errors import UnsupportedModel
+from headlight.models.model import POOLED, Model, is_half_precision
+from headlight.running.double import double
+from headlight.running.logits import check_finite, logits_of
+from headlight.trace.capture import Recorder, watched_logits
+
+PROBE_LENGTHS = (6, 7, 9, 12)
+
+
+def size_of_error(model: Model) -> float:
+    """How far numbers of two passes may be apart, of their size."""
+    return 0.05 if is_half_precision(model.network) else 1e-4
+
+
+def probe_rows(model: Model) -> Sequence[Row]:
+    """Inputs of several lengths, contents and types; the second hides its last token.
+
+    They end as texts do, with the end token; the last has the network's own pad token after it, by
+    which decoders find where a text ends.
+    """
+    pad, end = model.own_pad_id, model.end_id
+    ordinary = [i for i in range(5, model.vocabulary_size) if i not in (pad, end)] or [0]
+    ids = [
+        [ordinary[(p * (3 * n + 1) + 7 * n) % len(ordinary)] for p in range(length)]
+        for n, length in enumerate(PROBE_LENGTHS)
+    ]
+    if end is not None:
+        ids = [[*row[:-1], end] for row in ids]
+    if pad is not None:
+        ids[-1].append(pad)
+    masks = [[1] * (len(row) - (n == 1)) + [0] * (n == 1) for n, row in enumerate(ids)]
+    fields = [ids, masks]
+    if model.type_count:  # networks without types of their own take them for words, as GPT-2 does
+        several = model.type_count > 1
+        fields += [[[int(several and p > 2 + n) for p in range(len(r))] for n, r in enumerate(ids)]]
+    room = slice(model.token_limit)
+    return Batch.from_ids(*([row[room] for row in values] for values in fields)).rows
+
+
+def inputs_of(model: Model, rows: Sequence[Row]) -> Inputs:
+    """Probes as a network is given them."""
+    return collate(rows, model.pad_id or 0, model.network.device)
+
+
+def probe(model: Model, inputs: Inputs, recorder: Recorder) -> Tensor:
+    """The logits of a probe, watched."""
+    return watched_logits(model, recorder, inputs)
+
+
+def first_run(model: Model, inputs: Inputs) -> tuple[Tensor, str | None]:
+    """The logits of the network as it is, and the name of the module that makes its last hidden states."""
+    seen: list[object] = []
+    model = double(model)
+    with ExitStack() as undo:
+        undo.enter_context(torch.no_grad())
+        stage = undo.enter_context(finding_stage(model))
+        undo.enter_context(WeightsKept(model))
+        table = model.embedding_stages[-1]
+        undo.callback(table.register_forward_hook(lambda *call: seen.append(call[-1])).remove)
+        logits = logits_of(model, inputs)
+    check_answer(model, inputs, logits)
+    check_embeddings(model, inputs, seen)
+    check_finite(logits, model)
+    return logits, stage() or stage_of_row(model)
+
+
+def check_answer(model: Model, inputs: Inputs, logits: Tensor) -> None:
+    """The logits must be of the form that the task has."""
+    tokens = 1 if model.task in POOLED else inputs.ids.shape[1]
+    if logits.dim() != 3 or logits.shape[:2] != (1, tokens):
+        shape = list(logits[:, 0].shape if model.task in POOLED else logits.shape)
+        raise UnsupportedModel(
+            f"{model.family} gives logits of the shape {shape} for one input of "
+            f"{inputs.ids.shape[1]} tokens, which is not {model.task}. "
+            "Say what its head does: wrap(network, tokenizer, task=…)."
+        )
+
+
+def check_embeddings(model: Model, inputs: Inputs, seen: Sequence[object]) -> None:
+    """The embeddings must be made once, one vector for each token."""
+    if len(seen) > 1:
+        raise UnsupportedModel(
+            f"{model.family} embeds its input {len(seen)} times in a pass, so a gradient of one of them "
+            "would be half of the truth. Networks that embed each token once are explained."
+        )
+    made = seen[0] if seen else None
+    if not isinstance(made, Tensor) or made.dim() != 3 or made.shape[:2] != inputs.ids.shape:
+        raise UnsupportedModel(
+            f"{model.family} does not make its embeddings as [text, token, feature], one vector for each "
+            "token that it is given, so scores would have no tokens to stand at."
+        )
+
+
+class WeightsKept(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has no types here
+    """Refuses a pass before it writes to the weights or buffers of a network, which are the user's."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.family = model.family
+        held = [*model.network.parameters(), *model.network.buffers()]
+        plain = [t for t in held if type(t) in (Tensor, nn.Parameter) and not t.is_meta]
+        self.places = {t.untyped_storage().data_ptr() for t in plain if t.numel()}
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        named = kwargs or {}
+        for number, argument in enumerate(func._schema.arguments):
+            value = args[number] if number < len(args) else named.get(argument.name)
+            is_written = argument.alias_info is not None and argument.alias_info.is_write
+            if is_written and self.holds(value):
+                raise UnsupportedModel(
+                    f"{self.family} changes its own weights or buffers while it runs ({func}), so every "
+                    "explanation would change the network. Let it do so beforehand, such as in a first "
+                    "run in evaluation mode, or not at all."
+                )
+        return func(*args, **named)
+
+    def holds(self, value: Any) -> bool:
+        """Whether this is a tensor in the memory of a weight or buffer."""
+        if type(value) not in (Tensor, nn.Parameter) or value.is_meta:
+            return False
+        return value.untyped_storage().data_ptr() in self.places
+
+
+# ----------------------------------------------------------------------------- the last hidden states
+
+
+@contextmanager
+def finding_stage(model: Model) -> Iterator[Callable[[], str | None]]:
+    """Find in a pass which module of the body makes what the body returns as its last hidden states."""
+    makers: dict[int, str] = {}
+    found: dict[nn.Module, str | None] = {}
+
+    def see(name: str) -> Callable[..., None]:
+        def hook(_module: nn.Module, _args: Any, output: Any) -> None:
+            states = output[0] if isinstance(output, tuple) and output else output
+            if isinstance(states, Tensor):
+                makers[states.data_ptr()] = name
+
+        return hook
+
+    def see_body(module: nn.Module, _args: Any, output: Any) -> None:
+        states = output if isinstance(output, Tensor) else output[0]
+        found[module] = makers.get(states.data_ptr()) if isinstance(states, Tensor) else None
+
+    body = model.network.base_model
+    bodies = [m for m in model.network.modules() if isinstance(m, PreTrainedModel)][1:]
+    with ExitStack() as undo:
+        inside = {id(module) for module in body.modules()} - {id(body)}
+        for name, module in model.network.named_modules():
+            if id(module) in inside:
+                undo.callback(module.register_forward_hook(see(name)).remove)
+        for each in bodies:
+            undo.callback(each.register_forward_hook(see_body).remove)
+        # A head may run a part of the body, as that of OPT runs its decoder; the outermost ends last.
+        yield lambda: found.get(body, next(reversed(found.values()), None))
+
+
+def stage_of_row(model: Model) -> str | None:
+    """The module that makes the last hidden states by the row of the table, for bodies run piece by piece."""
+    if model.architecture is None:
+        return None
+    last = (model.final_norms or model.blocks)[-1]
+    names: dict[int, str] = {id(module): name for name, module in model.network.named_modules()}
+    return names[id(last)]

@@ -1,0 +1,211 @@
+"""Proves on the live network that headlight sees it right; run when a network is wrapped."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from headlight.batch import Inputs, Row
+from headlight.errors import UnsupportedModel
+from headlight.models.model import Model
+from headlight.models.readout import Readout
+from headlight.proof.escape import escaping
+from headlight.proof.probes import first_run, inputs_of, probe, probe_rows, size_of_error
+from headlight.proof.readout import EARLIER, ProbePass, derived, reads_more
+from headlight.proof.slope import check_gradients
+from headlight.trace.attention_block import mixers_of, put_together
+from headlight.trace.capture import Recorder, misshapen
+
+
+def proved(model: Model) -> Model:
+    """The model, once its architecture row and the capture of its attention hold on a short probe.
+
+    The logits and gradients of a watched pass are those of a plain one, and the gradients are the slope of
+    the logits; every block shows one attention map whose
+    rows sum to 1; the logits depend on each of them, on every block and on the embeddings; and the parts
+    of every attention block add up to its output. Of an unknown family, attention that is not of this
+    form is not used. Where the attention interface shows nothing, softmax is watched instead. Where the
+    head reads, whether rows of different lengths may share a pass, and whether relevance follows
+    everything that is computed, is derived from probes too.
+    """
+    rows = probe_rows(model)
+    inputs = inputs_of(model, rows[:1])
+    expected, stage = first_run(model, inputs)
+    model = replace(model, readout=Readout(stage=stage))
+    model, seen, watched = watch_attention(model, inputs, expected)
+    check_double(model, inputs_of(model, rows[2:3]), seen, watched)
+    model, passes = probe_together(model, rows, expected)
+    check_gradients(model, inputs, seen, watched)
+    model = replace(model, readout=derived(model, passes))
+    if reads_more(watched.embeddings, ProbePass(rows[:1], inputs, watched.last, seen)):
+        model = replace(model, readout=replace(model.readout, refusal=EARLIER))
+    if model.architecture is not None:
+        check_row(model, inputs, seen, watched)
+        model = replace(model, relevance_refusal=escaping(model, inputs))
+    return model
+
+
+def check_double(model: Model, other: Inputs, seen: Tensor, watched: Recorder) -> None:
+    """What runs is the double alone: none of the user's weights, and nothing that an earlier pass has left.
+
+    seen: the logits of another probe than `other`, and what was recorded with them.
+    """
+    first, again = (probe(model, other, Recorder()) for _ in range(2))
+    error = size_of_error(model)
+    is_same = torch.allclose(first, again, rtol=error, atol=error)
+    if not is_same or any(leaf is not watched.embeddings for leaf in leaves(seen)):
+        raise UnsupportedModel(
+            f"{model.family} refers to parts of itself by ways that cannot be followed, such as a hook that "
+            "knows the network by a global name. Let hooks and helpers reach it through `self`."
+        )
+
+
+def leaves(result: Tensor) -> Iterator[Tensor]:
+    """The tensors at which the gradient of a result ends."""
+    waiting, met = [result.grad_fn], set()
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in met:
+            continue
+        met.add(node)
+        if (leaf := getattr(node, "variable", None)) is not None:
+            yield leaf
+        waiting += [before for before, _ in node.next_functions]
+
+
+# ------------------------------------------------------------------------------------ attention
+
+
+def watch_attention(
+    model: Model, inputs: Inputs, expected: Tensor
+) -> tuple[Model, Tensor, Recorder]:
+    """The model with the way in which its attention can be seen, or without; logits, what was seen."""
+    refusal = ""
+    for way in ("interface", "softmax"):
+        model = replace(model, sees_attention_by=way)
+        try:
+            seen, watched = watch(model, inputs, attention=True)
+        except UnsupportedModel as error:
+            if error.__cause__ is None:
+                refusal = str(error)
+                break
+            refusal = f"fails when its attention is watched ({error.__cause__})"
+            continue
+        refusal = moved(model, seen, expected) or unusual(model, watched.attention, inputs)
+        if watched.attention and not refusal:
+            return model, seen, watched
+    model = replace(model, attention_refusal=refusal)
+    seen, watched = watch(model, inputs, attention=False)
+    return model, seen, watched
+
+
+def moved(model: Model, seen: Tensor, expected: Tensor) -> str:
+    """Why logits are not those of the plain network; empty if they are."""
+    difference = float((seen.detach() - expected).abs().max())
+    is_same = difference <= size_of_error(model) * (1 + float(expected.abs().max()))
+    return "" if is_same else f"moves its logits by {difference:.2g} when its attention is watched"
+
+
+def watch(model: Model, inputs: Inputs, *, attention: bool) -> tuple[Tensor, Recorder]:
+    """The logits of a watched probe, and what was seen."""
+    row = model.architecture
+    recorder = Recorder(
+        wants_attention=attention,
+        wants_blocks=row is not None,
+        wants_mixers=attention and row is not None and row.mixer is not None,
+        wants_last=True,
+        wants_gradient=True,
+    )
+    return probe(model, inputs, recorder), recorder
+
+
+def unusual(model: Model, attention: Sequence[Tensor], inputs: Inputs) -> str:
+    """Why maps of attention are not what methods take them for; empty if they are."""
+    if not attention:
+        return (
+            "computes no attention that can be seen: neither through the attention interface of "
+            "transformers nor as a softmax over [batch, head, query, key]"
+        )
+    if refusal := misshapen(model, attention, inputs):
+        return refusal
+    if any(float((a.detach().sum(-1) - 1).abs().max()) > size_of_error(model) for a in attention):
+        return "has attention whose rows do not sum to 1"
+    if not all(a.requires_grad for a in attention):
+        return "computes some of its attention without gradients"
+    return ""
+
+
+# --------------------------------------------------------------------------------- where it reads
+
+
+def probe_together(
+    model: Model, rows: Sequence[Row], expected: Tensor
+) -> tuple[Model, list[ProbePass]]:
+    """All probes in one pass; or one by one, if the network refuses that or answers differently."""
+    try:
+        together = probe_pass(model, rows)
+    except UnsupportedModel:
+        together = None
+    if together is not None:
+        alone = together.logits[:1, : expected.shape[1]].detach()
+        difference = float((alone - expected).abs().max())
+        if difference <= size_of_error(model) * (1 + float(expected.abs().max())):
+            return model, [together]
+    return replace(model, takes_one_row=True), [probe_pass(model, [row]) for row in rows]
+
+
+def probe_pass(model: Model, rows: Sequence[Row]) -> ProbePass:
+    """One pass in which only the head is given gradients."""
+    inputs, recorder = inputs_of(model, rows), Recorder(wants_last=True)
+    logits = probe(model, inputs, recorder)
+    return ProbePass(rows, inputs, recorder.last, logits)
+
+
+# ------------------------------------------------------------------------------- the row of the table
+
+
+def check_row(model: Model, inputs: Inputs, seen: Tensor, watched: Recorder) -> None:
+    """What the row of the table says must hold."""
+    layers = len(watched.block_inputs)
+    if not model.attention_refusal and len(watched.attention) != layers:
+        raise failed(
+            model, f"{layers} blocks ran, but {len(watched.attention)} attention maps were seen"
+        )
+    check_causes(model, watched, seen)
+    check_mixers(model, watched, inputs, size_of_error(model))
+
+
+def check_causes(model: Model, watched: Recorder, logits: Tensor) -> None:
+    """What was captured must be what the logits are computed from; a head may read an earlier layer."""
+    assert watched.embeddings is not None
+    parts = {"its embeddings": watched.embeddings}
+    known = 1 if model.readout.refusal == EARLIER else len(watched.block_inputs)
+    parts |= {f"the input of block {n}": h for n, h in enumerate(watched.block_inputs[:known])}
+    parts |= {f"the attention of layer {n}": a for n, a in enumerate(watched.attention[:known])}
+    used = {name: part for name, part in parts.items() if part.requires_grad}
+    found = torch.autograd.grad(logits.float().sum(), list(used.values()), allow_unused=True)
+    moving = {name for name, gradient in zip(used, found, strict=True) if gradient is not None}
+    for name in parts:
+        if name not in moving:
+            raise failed(model, f"its logits do not depend on what was captured as {name}")
+
+
+def check_mixers(model: Model, watched: Recorder, inputs: Inputs, tolerance: float) -> None:
+    """The parts of every attention block must add up to what it gives."""
+    for number, mixer in enumerate(mixers_of(watched, inputs) if watched.mixers else ()):
+        difference = float((put_together(mixer) - mixer.output).abs().max())
+        if difference > tolerance * (1 + float(mixer.output.abs().max())):
+            raise failed(
+                model,
+                f"the parts of its attention block {number} miss its output by {difference:.2g}",
+            )
+
+
+def failed(model: Model, finding: str) -> UnsupportedModel:
+    """The error for a network that is not what the table says."""
+    return UnsupportedModel(
+        f"{model.family} does not behave as its row in the architecture table says: {finding}. A network "
+        "with changed parts must be explained without them; if transformers changed the family, correct "
+        "its row in models/architectures.py (docs/how-to/add-an-architecture.md)."
+    )

@@ -1,0 +1,129 @@
+"""Where a head reads, derived from the network when it is wrapped (see `trace/readout.py`)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import torch
+from torch import Tensor
+
+from headlight.batch import Inputs, Row
+from headlight.models.model import POOLED, Model
+from headlight.models.readout import Readout, Stretch
+from headlight.trace.readout import UNREAD, beside, gradient_of, shares_of, tolerance
+
+TOKENS = [(k, k + 1) for k in range(4)] + [(-1, None), (-2, -1), (-3, -2)]
+MEANS = [(0, None), (1, -1), (1, None), (0, -1)]
+STRETCHES = [
+    Stretch(start, stop, counts)
+    for counts in ("attended", "all", "not pad")
+    for start, stop in (*TOKENS, *MEANS)
+]
+"""What a head may read: a token near an end of the row, or the mean with or without its ends."""
+
+BY_CHOICE = "chooses the tokens that it reads by more than their place"
+EARLIER = "reads hidden states earlier than its last ones"
+UNKNOWN = "is given states that could not be found in its body"
+NOT_BY_TOKEN = "is given states that are not one for each token"
+
+
+@dataclass(frozen=True, eq=False)
+class ProbePass:
+    """One pass of some probes: what went in, the last hidden states (if they were seen) and the logits."""
+
+    rows: Sequence[Row]
+    inputs: Inputs
+    last: Tensor | None
+    logits: Tensor
+
+
+def derived(model: Model, passes: Sequence[ProbePass]) -> Readout:
+    """Where a head reads, from its logits and last hidden states on several probes."""
+    known = model.readout
+    for each in passes:
+        if each.last is None:
+            return replace(known, refusal=UNKNOWN)
+        if each.last.shape[:2] != each.inputs.ids.shape:
+            return replace(known, refusal=NOT_BY_TOKEN)
+        if not each.logits.requires_grad:
+            return replace(known, refusal=UNREAD)
+    if model.task in POOLED:
+        return pooled(model, passes)
+    refusals = [read_elsewhere(model, places, p) for p in passes for places in probed(p.inputs)]
+    return replace(known, refusal=next(filter(None, refusals), ""))
+
+
+def pooled(model: Model, passes: Sequence[ProbePass]) -> Readout:
+    """What a head that decides once reads of every row."""
+    rows: list[Row] = []
+    weights: list[Tensor] = []
+    for each in passes:
+        for gradient in mixed_gradients(each):
+            for row, own in zip(each.rows, gradient, strict=True):
+                found = shares_of(own[: len(row)], tolerance(model))
+                if isinstance(found, str):
+                    return replace(model.readout, refusal=found)
+                rows.append(row)
+                weights.append(found.cpu())
+    shares = fitting(model, rows, torch.cat(weights))
+    return replace(model.readout, shares=shares, refusal="" if shares else BY_CHOICE)
+
+
+def mixed_gradients(each: ProbePass) -> Iterator[Tensor]:
+    """∂logit/∂h of two random mixtures of the classes, so that no class stands for all."""
+    for seed in range(2):
+        yield gradient_of(
+            (each.logits * mixture(each.logits.shape[-1:], each.logits, seed)).sum(), each.last
+        )
+
+
+def mixture(shape: Sequence[int], like: Tensor, seed: int = 0) -> Tensor:
+    """Random weights, the same each time."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(like)
+
+
+def fitting(
+    model: Model, rows: Sequence[Row], weights: Tensor
+) -> tuple[tuple[float, Stretch], ...]:
+    """The stretch, or the two stretches, that give these weights of all rows; nothing if none do."""
+
+    def column(stretch: Stretch) -> Tensor:
+        rule = Readout(shares=((1.0, stretch),))
+        shares = [w for row in rows for w in rule.weights(row, model.own_pad_id)]
+        return torch.tensor(shares, dtype=weights.dtype)
+
+    columns = {stretch: column(stretch) for stretch in STRETCHES}
+    for stretch, only in columns.items():
+        if float((only - weights).abs().max()) <= tolerance(model):
+            return ((1.0, stretch),)
+    for pair in combinations(STRETCHES, 2):
+        if pair[0].counts != pair[1].counts:
+            continue
+        both = torch.stack([columns[stretch] for stretch in pair], 1)
+        shares = torch.linalg.lstsq(both, weights[:, None], driver="gelsd").solution[:, 0]
+        missed = float((both @ shares - weights).abs().max())
+        if missed <= tolerance(model) and float(shares.min()) > tolerance(model):
+            return tuple(zip((shares / shares.sum()).tolist(), pair, strict=True))
+    return ()
+
+
+def probed(inputs: Inputs) -> tuple[Tensor, Tensor]:
+    """Two tokens of every row: one in the middle, and the last."""
+    return inputs.lengths // 2, inputs.lengths - 1
+
+
+def read_elsewhere(model: Model, places: Tensor, each: ProbePass) -> str:
+    """Why the logits at these tokens, one of each row, are not read there; empty if they are."""
+    own_logits = each.logits[torch.arange(len(places), device=places.device), places]
+    value = (own_logits * mixture(own_logits.shape[-1:], own_logits)).sum()
+    return beside(gradient_of(value, each.last), places, tolerance(model))
+
+
+def reads_more(embeddings: Tensor | None, each: ProbePass, most: float = 1e-2) -> bool:
+    """Whether the embeddings reach the logits by other ways than through the last hidden states."""
+    if each.last is None:
+        return False
+    value = (each.logits * mixture(each.logits.shape, each.logits)).sum()
+    total, upper = gradient_of(value, embeddings), gradient_of(value, each.last)
+    through = gradient_of((each.last * upper.to(each.last)).sum(), embeddings)
+    return float((total - through).norm()) > most * float(total.norm())

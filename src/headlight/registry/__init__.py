@@ -1,0 +1,1 @@
+"""What is looked up by name: entries, the options they take, and how names and options are written."""

@@ -1,0 +1,230 @@
+"""One registry class for everything that is looked up by name."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from importlib.metadata import entry_points
+from typing import Any, Literal
+
+from headlight.errors import InvalidOption, unknown_name
+from headlight.registry.options import Option, options_of
+
+Function = Callable[..., Any]
+PREFERRED, FALLBACK = "attn_lrp", "integrated_gradients"
+"""What explains where no method is named: the first wherever relevance passes through the network."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One registered function and what is known about it.
+
+    `released` computes what the authors' published code computes, where that is not what the paper
+    writes; its docstring says what differs. `mixing` gives a method's token-to-token matrix of every
+    layer, where the method is made of them; `layered` its scores of every layer, where it is their sum.
+    `better` says which values of a metric speak for a method, `group` under which heading a report shows it.
+    `preset` names the rules by which a method sends relevance, where it has no option for them. `settled`
+    are options that are part of the name, as in NAME:OPTION=VALUE.
+    """
+
+    name: str
+    function: Function
+    needs: frozenset[str] = frozenset()
+    signed: bool = False
+    paper: str = ""
+    aliases: tuple[str, ...] = ()
+    released: Function | None = None
+    mixing: Function | None = None
+    layered: Function | None = None
+    better: Literal["higher", "lower", ""] = ""
+    group: str = ""
+    preset: str = ""
+    settled: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the function's documentation."""
+        return (self.function.__doc__ or "").strip().split("\n")[0]
+
+    @property
+    def difference(self) -> str:
+        """How the released code differs from the paper, or nothing if it does not."""
+        return (self.released.__doc__ or "").strip() if self.released else ""
+
+    @property
+    def options(self) -> dict[str, Option]:
+        """The options that a call may still give, by name."""
+        return {n: o for n, o in options_of(self.function).items() if n not in self.settled}
+
+    def checked(self, option: str, value: object) -> Any:
+        """The value of an option as the function takes it; a name or value that does not fit is refused."""
+        if option not in self.options:
+            raise unknown_option(option, [self])
+        return self.options[option].checked(value, self.name)
+
+    def preset_in(self, variant: str, given: Mapping[str, Any]) -> str:
+        """The rules by which a call with these options sends relevance; '' where it sends none."""
+        option = options_of(self.variant(variant)).get("preset")
+        if option is None:
+            return self.preset
+        return str({"preset": option.default, **given, **self.settled}["preset"])
+
+    def with_options(self, options: Mapping[str, Any], name: str) -> "Entry":
+        """The entry under another name, with options that no caller can change."""
+        return replace(self, name=name, settled={**self.settled, **options})
+
+    def variant(self, name: str) -> Function:
+        """The function for `variant=name`: what the paper writes, or what the authors released."""
+        if name == "paper":
+            return self.function
+        if name == "released":
+            return self.released or self.function
+        raise InvalidOption(
+            f"variant '{name}' does not exist. Use 'paper' (what the paper writes) "
+            "or 'released' (what the authors' code computes)."
+        )
+
+
+def unknown_option(option: str, entries: Sequence[Entry]) -> InvalidOption:
+    """The error for an option that none of these entries has."""
+    known = sorted({name for entry in entries for name in entry.options})
+    near = get_close_matches(option, known, n=1, cutoff=0.6)
+    proposal = f" Did you mean '{near[0]}'?" if near else ""
+    asked = ", ".join(f"'{entry.name}'" for entry in entries)
+    has = "has" if len(entries) == 1 else "have"
+    return InvalidOption(
+        f"{asked} {has} no option '{option}'.{proposal} Options there are: {', '.join(known) or 'none'}."
+    )
+
+
+def check_given(entries: Sequence[Entry], given: Mapping[str, Any]) -> None:
+    """Refuse options that no method takes or that its name has settled, and values that do not fit."""
+    for name, value in given.items():
+        takers = [entry for entry in entries if name in entry.options]
+        for entry in takers:
+            if value is not None or entry.options[name].has_default:
+                entry.checked(name, value)
+        if takers:
+            continue
+        for entry in entries:
+            if name in entry.settled:
+                raise InvalidOption(
+                    f"'{entry.name}' settles {name}, but {name}={value!r} was given too. Give it once."
+                )
+        raise unknown_option(name, entries)
+
+
+# ---------------------------------------------------------------------- NAME:OPTION=VALUE
+
+
+def parse_option(text: str) -> tuple[str, Any] | None:
+    """The name and value of OPTION=VALUE, or None if it is not that; a value is JSON, else text."""
+    option, sign, value = text.partition("=")
+    if not sign or not option.strip():
+        return None
+    try:
+        return option.strip(), json.loads(value)
+    except ValueError:
+        return option.strip(), value.strip()
+
+
+def parse_specification(specification: str) -> tuple[str, dict[str, Any]]:
+    """The name and options of NAME or NAME:OPTION=VALUE,OPTION=VALUE."""
+    name, sign, rest = specification.partition(":")
+    options: dict[str, Any] = {}
+    for part in rest.split(",") if sign else ():
+        parsed = parse_option(part)
+        if parsed is None:
+            raise InvalidOption(
+                f"'{specification}' is not understood. Write NAME:OPTION=VALUE, several with commas."
+            )
+        if parsed[0] in options:
+            raise InvalidOption(f"'{specification}' gives {parsed[0]} twice. Give it once.")
+        options.update([parsed])
+    return name.strip(), options
+
+
+def written(name: str, options: Mapping[str, Any]) -> str:
+    """NAME:OPTION=VALUE,OPTION=VALUE, as `parse_specification` reads it."""
+
+    def plain(value: Any) -> str:
+        is_json = value is None or isinstance(value, bool | int | float)
+        return json.dumps(value) if is_json else str(value)
+
+    shown = ",".join(f"{option}={plain(value)}" for option, value in options.items())
+    return f"{name}:{shown}" if options else name
+
+
+def normalised(name: str) -> str:
+    """A name without case, dashes, spaces and underscores, so that 'AttCAT' finds 'attcat'."""
+    return "".join(c for c in name.lower() if c.isalnum())
+
+
+@dataclass
+class Registry:
+    """Named entries of one kind; iterating gives the names in the order of registration.
+
+    Other packages add theirs through the entry-point group `headlight.<kind>s`: each entry point
+    names a module that registers when it is imported. They are read on the first look-up.
+    """
+
+    kind: str
+    entries: dict[str, Entry] = field(default_factory=dict)
+    spellings: dict[str, str] = field(default_factory=dict)
+    plugins_read: bool = False
+
+    def register(self, name: str, **facts: Any) -> Callable[[Function], Function]:
+        """Register the decorated function under `name`; a name that is taken is refused."""
+
+        def add(function: Function) -> Function:
+            entry = Entry(name, function, **facts)
+            for spelling in map(normalised, (name, *entry.aliases)):
+                if self.spellings.get(spelling, name) != name or name in self.entries:
+                    raise ValueError(f"{self.kind} '{name}' or an alias of it is registered twice")
+                self.spellings[spelling] = name
+            self.entries[name] = entry
+            return function
+
+        return add
+
+    def released(self, name: str) -> Callable[[Function], Function]:
+        """Register the decorated function as the released variant of the entry `name`."""
+
+        def add(function: Function) -> Function:
+            self.entries[name] = replace(self.entries[name], released=function)
+            return function
+
+        return add
+
+    def read_plugins(self) -> None:
+        """Import what other packages register through their entry points, once."""
+        if not self.plugins_read:
+            self.plugins_read = True
+            for point in entry_points(group=f"headlight.{self.kind}s"):
+                point.load()
+
+    def __getitem__(self, name: str) -> Entry:
+        self.read_plugins()
+        spelling = self.spellings.get(normalised(str(name)))
+        if spelling is None:
+            raise unknown_name(self.kind, name, self.entries)
+        return self.entries[spelling]
+
+    def specified(self, specification: str) -> Entry:
+        """The entry of NAME, or of NAME:OPTION=VALUE with those options settled, once they are checked."""
+        name, given = parse_specification(specification)
+        entry = self[name]
+        options = {option: entry.checked(option, value) for option, value in given.items()}
+        return entry.with_options(options, written(entry.name, options))
+
+    def __contains__(self, name: object) -> bool:
+        self.read_plugins()
+        return normalised(str(name)) in self.spellings
+
+    def __iter__(self) -> Iterator[str]:
+        self.read_plugins()
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        self.read_plugins()
+        return len(self.entries)

@@ -1,0 +1,16 @@
+"""How results are shown: importing this registers the drawings of every kind of result."""
+
+from headlight.attribution import Attribution, Generation
+from headlight.display import DISPLAYS
+from headlight.headmask import HeadMask
+from headlight.renderers import heads, html, matrix, terminal
+from headlight.tokenmixing import TokenMixing
+
+DISPLAYS.register(Attribution, lambda found: html.fragment([found]), terminal.HeatMap)
+DISPLAYS.register(
+    Generation, lambda found: matrix.table(matrix.generation_cells(found)), terminal.matrix_table
+)
+DISPLAYS.register(
+    TokenMixing, lambda found: matrix.table(matrix.mixing_cells(found)), matrix.MatrixMap
+)
+DISPLAYS.register(HeadMask, heads.table, heads.HeadMap)

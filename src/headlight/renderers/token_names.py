@@ -1,0 +1,25 @@
+"""The names of the inputs and outputs of a generated text."""
+
+from headlight.attribution import Generation
+from headlight.spelling import decoded, named, readable
+
+
+def generation_names(found: Generation) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the inputs and of the outputs of a generated text, as they stand in the text."""
+    last = found.attributions[-1]
+    inputs = readable((*found.prompt, *found.output))[: len(last)]
+    if last.texts and last.offsets is not None and last.segments is not None:
+        places = zip(last.tokens, last.offsets, last.segments, strict=True)
+        inputs = tuple(
+            token if segment is None else named(last.texts[segment][slice(*span)])
+            for token, span, segment in places
+        )
+    labels = (each.target.label for each in found.attributions)
+    return inputs, tuple(map(output_name, found.output, labels))
+
+
+def output_name(token: str, label: str) -> str:
+    """The name of an output token; its label tells whether it is spelled in the letters of bytes."""
+    text = decoded(token)
+    is_spelled = label in (text.strip(), repr(text))
+    return named(text if is_spelled else token.replace("▁", " "))

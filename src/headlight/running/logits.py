@@ -1,0 +1,77 @@
+"""Running a network: inputs to logits, and what is refused before and after."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from inspect import signature
+
+import torch
+from torch import Tensor
+
+from headlight.batch import Inputs, Row
+from headlight.errors import HeadlightError, InvalidInput, UnstableModel, UnsupportedModel
+from headlight.models.model import POOLED, Model, Task
+from headlight.running.double import check_mode
+
+
+def logits_of(model: Model, inputs: Inputs, embeddings: Tensor | None = None) -> Tensor:
+    """The network's logits as [batch, position, class]; pooled heads have one position.
+
+    The network is given ids. `embeddings` are given to it in their place only to reproduce released
+    code that does so.
+    """
+    given: dict[str, object] = {"attention_mask": inputs.attended.long()}
+    given["input_ids" if embeddings is None else "inputs_embeds"] = (
+        inputs.ids if embeddings is None else embeddings
+    )
+    if inputs.types is not None and model.takes_types:
+        given["token_type_ids"] = inputs.types
+    if "use_cache" in signature(model.network.forward).parameters:
+        given["use_cache"] = False
+    with foreign_code(model):
+        answer: Mapping[str, Tensor] = model.network(**given, return_dict=True)
+        check_mode(model)
+        if model.task is Task.QUESTION:
+            return torch.stack([answer["start_logits"], answer["end_logits"]], dim=-1)
+        return answer["logits"][:, None] if model.task in POOLED else answer["logits"]
+
+
+@contextmanager
+def foreign_code(model: Model) -> Iterator[None]:
+    """Whatever a network raises becomes a refusal with its reason; want of memory stays what it is."""
+    try:
+        yield
+    except (HeadlightError, MemoryError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:  # a stranger's code may raise anything
+        said = " ".join(str(error).split())[:300]
+        if "memory" in said:
+            raise
+        raise UnsupportedModel(
+            f"{model.family} cannot be run as headlight runs networks, with input_ids and attention_mask, "
+            f"for logits and their gradients. It raises {type(error).__name__}: {said or 'no reason'}"
+        ) from error
+
+
+def check_ids(model: Model, rows: Sequence[Row]) -> None:
+    """Refuse ids outside the vocabulary."""
+    size = model.vocabulary_size
+    for number, row in enumerate(rows):
+        if max(row.ids) >= size:
+            raise InvalidInput(
+                f"row {number} has the token id {max(row.ids)}, but the vocabulary of {model.name} "
+                f"ends at {size - 1}. Were the ids made with the tokenizer of another model?"
+            )
+
+
+def check_finite(logits: Tensor, model: Model) -> None:
+    """Refuse to explain NaN or infinity, and say where it comes from."""
+    if bool(torch.isfinite(logits).all()):
+        return
+    names = [n for n, p in model.network.named_parameters() if not bool(torch.isfinite(p).all())]
+    cause = (
+        f"these parameters are not finite: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}. "
+        "Load the checkpoint again."
+        if names
+        else "its parameters are finite, so the computation overflows. Load it with dtype=torch.float32."
+    )
+    raise UnstableModel(f"{model.name} computes NaN or infinite logits; {cause}")

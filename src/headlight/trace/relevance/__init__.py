@@ -1,0 +1,1 @@
+"""Sending relevance, or DeepLIFT's multipliers, back through a pass by rules."""

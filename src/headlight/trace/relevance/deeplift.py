@@ -1,0 +1,169 @@
+"""DeepLIFT: how much of the difference to a reference each difference of an input explains.
+
+Input and reference run in one pass, the reference in the second half of the batch. A multiplier m of a
+value says Δf = Σ m Δvalue; every rule here keeps that sum exactly. Δ is input minus reference, ā the mean of
+both. Linear operations pass multipliers on as gradients. Nonlinear ones of one value follow the rescale
+rule, Δz/Δx (Shrikumar et al. 2017); a product follows Δ(ab) = b̄ Δa + ā Δb; softmax and normalisations are
+made of these.
+"""
+
+import torch
+from torch import Tensor
+
+from headlight.batch import Inputs
+from headlight.errors import UnsupportedModel
+from headlight.models.model import Model
+from headlight.running.precision import max_precision
+from headlight.shapes import Hidden
+from headlight.trace.capture import Recorder, watched_logits
+from headlight.trace.goal import Goal
+from headlight.trace.padding import without_padding
+from headlight.trace.relevance.intercept import Sweep, Switchboard
+from headlight.trace.relevance.rules import Operation, Rule, Shares, narrowed
+
+
+def multipliers(
+    model: Model, inputs: Inputs, goal: Goal, embeddings: Hidden, reference: Hidden
+) -> Hidden:
+    """The multiplier of every embedding, where f is the sum of the explained logits."""
+    if model.takes_one_row:
+        raise UnsupportedModel(
+            f"DeepLIFT runs input and reference together, but {model.name} takes one row at a time because it "
+            "has no pad token. Set network.config.pad_token_id, or use integrated_gradients."
+        )
+    both = torch.cat([embeddings, reference]).to(model.network.dtype).requires_grad_()
+    recorder = Recorder(
+        wants_attention=True,
+        wants_gradient=True,
+        replacement=both,
+        board=Switchboard(2 * len(inputs.ids)),
+    )
+    logits = watched_logits(model, recorder, inputs.repeated(2))
+    seed = sum(sign * goal.repeated(2).seed(logits, sign, "one") for sign in (1.0, -1.0))
+    assert isinstance(seed, Tensor)
+    seed[len(inputs.ids) :] = 0
+    assert recorder.board is not None
+    with recorder.board.sweeping(Sweep("deeplift", RULES)):
+        (found,) = torch.autograd.grad(logits, both, seed)
+    return without_padding(found[: len(inputs.ids)], inputs)
+
+
+# ------------------------------------------------------------------------------------- halves
+
+
+def halves(values: Tensor) -> tuple[Tensor, Tensor]:
+    """Input and reference, in 32 bits or more; what has no batch is the same for both."""
+    values = values.to(max_precision(values.dtype))
+    if values.shape[0] % 2:
+        return values, values
+    first, second = values.chunk(2)
+    return first, second
+
+
+def mean(values: Tensor) -> Tensor:
+    """ā."""
+    first, second = halves(values)
+    return (first + second) / 2
+
+
+def whole(multiplier: Tensor, like: Tensor) -> Tensor:
+    """A multiplier of the input, nothing for the reference."""
+    if like.shape[0] % 2:
+        return narrowed(multiplier, like).to(like)
+    first, second = like.chunk(2)
+    return torch.cat([narrowed(multiplier, first).to(like), torch.zeros_like(second)])
+
+
+def quotient(above: Tensor, below: Tensor, slope: Tensor, dtype: torch.dtype) -> Tensor:
+    """Δz / Δx, the mean slope where Δx is too small for values of this type to be divided by it."""
+    is_small = below.abs() < torch.finfo(dtype).eps ** 0.5
+    return torch.where(is_small, slope, above / below.where(~is_small, 1.0))
+
+
+# -------------------------------------------------------------------------------------- rules
+
+
+def as_gradient(_op: Operation, inputs: tuple[Tensor, ...], z: Tensor, m: Tensor) -> Shares:
+    """Of linear operations of one value: the gradient."""
+    return torch.autograd.grad(z, inputs[0], m, retain_graph=True)
+
+
+def summand(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
+    """Of the summands of a sum: m, with their signs."""
+    return tuple(narrowed(sign * m, x) for x, sign in zip(inputs, op.signs, strict=True))
+
+
+def rescale(_op: Operation, inputs: tuple[Tensor, ...], z: Tensor, m: Tensor) -> Shares:
+    """Of one value: Δz / Δx."""
+    (slope,) = torch.autograd.grad(z, inputs[0], torch.ones_like(z), retain_graph=True)
+    (x, x0), (y, y0) = halves(inputs[0]), halves(z)
+    share = quotient(y - y0, x - x0, mean(slope), inputs[0].dtype)
+    return (whole(halves(m)[0] * share, inputs[0]),)
+
+
+def product(_op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
+    """Of factors element by element: the mean of the other one."""
+    a, b = inputs
+    own = halves(m)[0]
+    return whole(own * mean(b), a), whole(own * mean(a), b)
+
+
+def matrix_product(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
+    """Of matrices: the mean of the other one."""
+    a, b = inputs
+    own = halves(m)[0]
+    return (
+        whole(own @ mean(b).transpose(-1, -2), a) if op.takes[0] else None,
+        whole(mean(a).transpose(-1, -2) @ own, b) if op.takes[1] else None,
+    )
+
+
+def softmax(_op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
+    """Of p = exp(l), l = x − LSE(x): the rescale rule for exp, and for LSE = ln Σ e with e = exp(x).
+
+    Every quotient is bounded however far x and x' lie apart: Δp/Δl by 1, ΔLSE/ΔΣe · Δe/Δx because e is scaled
+    by the largest of both sides.
+    """
+    x, x0 = halves(inputs[0])
+    dtype = inputs[0].dtype
+    log, log0 = x.log_softmax(-1), x0.log_softmax(-1)
+    p, p0 = log.exp(), log0.exp()
+    top = torch.maximum(x, x0).amax(-1, keepdim=True)
+    e, e0 = (x - top).exp(), (x0 - top).exp()
+    total, total0 = e.sum(-1, keepdim=True), e0.sum(-1, keepdim=True)
+    grown = x.logsumexp(-1, keepdim=True) - x0.logsumexp(-1, keepdim=True)
+    of_total = quotient(grown, total - total0, 2 / (total + total0), dtype)
+    weights = of_total * quotient(e - e0, x - x0, (e + e0) / 2, dtype)
+    own = halves(m)[0] * quotient(p - p0, log - log0, (p + p0) / 2, dtype)
+    return (whole(own - weights * own.sum(-1, keepdim=True), inputs[0]),)
+
+
+def normalise(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
+    """Product of c, the value (centred in a layer norm), and r = 1/√s, s = mean c² + ε.
+
+    Δ(cr) = (w r + (1 − w) r') Δc + (w c' + (1 − w) c) Δr holds for any w. Half and half is unstable where
+    the reference hardly varies and r' is huge; w = r'/(r + r') is not. Δr/Δs = −(r r')²/(r + r').
+    """
+    assert op.norm is not None
+    c, c0 = halves(inputs[0])
+    if op.norm.is_centred:
+        c, c0 = (values - values.mean(-1, keepdim=True) for values in (c, c0))
+    r, r0 = (((values**2).mean(-1, keepdim=True) + op.norm.epsilon).rsqrt() for values in (c, c0))
+    own = halves(m)[0] * op.norm.weight
+    of_r = (own * (c0 * r0 + c * r)).sum(-1, keepdim=True) / (r + r0)
+    of_s = of_r * -((r * r0) ** 2) / (r + r0)
+    of_c = own * 2 * r * r0 / (r + r0) + of_s * (c + c0) / c.shape[-1]
+    return (whole(of_c - of_c.mean(-1, keepdim=True) if op.norm.is_centred else of_c, inputs[0]),)
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(("linear", "addmm", "convolution", "sum", "scale", "shift"), as_gradient),
+    "add": summand,
+    "matmul": matrix_product,
+    "attend": matrix_product,
+    "mul": product,
+    "activation": rescale,
+    "softmax": softmax,
+    "norm": normalise,
+    "layer_norm": normalise,
+}

@@ -1,0 +1,371 @@
+"""One forward pass for two kinds of backward sweep: gradients, or relevance.
+
+Inside `intercepted`, the result of every operation that matters goes through a `Switch`. In a plain sweep a
+switch hands the gradient to the operation itself, so gradients are autograd's own. In a relevance sweep
+it hands the shares that a rule gives straight to the operation's inputs. Fan-out sums by itself, and
+operations that only move values need no rule.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from traceback import walk_stack
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import conv1d
+from torch.nn.grad import conv1d_input
+from torch.overrides import TorchFunctionMode
+from transformers import PreTrainedModel
+
+from headlight.errors import UnsupportedModel
+from headlight.trace.relevance.rules import LinearMap, Normalisation, Operation, Rule, Shares
+
+Gate = Callable[[Tensor, int], Tensor]
+"""What lets relevance into the heads of a layer: (relevance [batch, head, query, feature], layer)."""
+
+
+@dataclass(eq=False)
+class Sweep:
+    """One backward sweep of relevance: its rules and, if there is one, the gate before the heads.
+
+    ungated: the relevance of each layer's attention as it would be without the gate of that layer, if
+    it is kept.
+    """
+
+    preset: str
+    rules: Mapping[str, Rule]
+    gate: Gate | None = None
+    keeps_ungated: bool = False
+    ungated: dict[int, Tensor] = field(default_factory=dict)
+
+    def shares(
+        self, op: Operation, inputs: tuple[Tensor, ...], result: Tensor, relevance: Tensor
+    ) -> Shares:
+        """The relevance of each input of an operation."""
+        rule = self.rules.get(op.kind)
+        if rule is None:
+            raise UnsupportedModel(
+                f"the operation '{op.kind}' has no rule in the preset '{self.preset}' (it is reached in "
+                f"{op.place or 'the network'}). Relevance cannot pass it; methods without relevance, "
+                "such as input_x_gradient or attcat, explain this network."
+            )
+        if op.kind == "attend" and self.gate is not None:
+            if self.keeps_ungated:
+                whole, _ = rule(op, inputs, result, relevance)
+                assert whole is not None
+                self.ungated[op.layer] = by_head(whole, op.rows)
+            relevance = self.gate(by_head(relevance, op.rows), op.layer).reshape(relevance.shape)
+        return rule(op, inputs, result, relevance)
+
+
+def by_head(values: Tensor, rows: int) -> Tensor:
+    """Values [batch·head, …] or [batch, head, …] as the latter."""
+    return values if values.dim() == 4 else values.reshape(rows, -1, *values.shape[1:])
+
+
+@dataclass(eq=False)
+class Switchboard:
+    """What all switches of a pass share: the sweep that is running, if it is one of relevance."""
+
+    rows: int
+    sweep: Sweep | None = None
+    attended: int = 0
+
+    @contextmanager
+    def sweeping(self, sweep: Sweep) -> Iterator[None]:
+        """Send relevance instead of gradients inside the block."""
+        self.sweep = sweep
+        try:
+            yield
+        finally:
+            self.sweep = None
+
+
+class Switch(torch.autograd.Function):
+    """Hands a gradient to the operation, or relevance to its inputs."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, board: Switchboard, op: Operation, result: Tensor, *inputs: Tensor
+    ) -> Tensor:
+        ctx.board, ctx.op = board, op
+        ctx.save_for_backward(result, *inputs)
+        return result.view_as(result)
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+        result, *inputs = ctx.saved_tensors
+        sweep = ctx.board.sweep
+        if sweep is None:
+            return None, None, upstream[0], *[None] * len(inputs)
+        return None, None, None, *sweep.shares(ctx.op, tuple(inputs), result, upstream[0])
+
+
+# ------------------------------------------------------------------------------ the operations
+
+
+class Interception(TorchFunctionMode):
+    """Sends the results of operations through switches, but not inside modules that are one unit."""
+
+    def __init__(
+        self, board: Switchboard, network: nn.Module, last_attention: Callable[[], Tensor | None]
+    ):
+        super().__init__()
+        self.board, self.network, self.last_attention = board, network, last_attention
+        self.depth = 0
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: tuple[type, ...],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        kwargs = kwargs or {}
+        name = getattr(func, "__name__", "")
+        if name in IN_PLACE and takes(args[0]):
+            result = IN_PLACE[name](*args, **kwargs)
+        else:
+            result = func(*args, **kwargs)
+        is_one = isinstance(result, Tensor)
+        several = (result,) if is_one or not isinstance(result, tuple | list) else result
+        if self.depth or name in MOVES or not any(map(takes, several)):
+            return result
+        op, inputs = self.read(name, args, kwargs)
+        switched = [
+            Switch.apply(self.board, op, each, *inputs) if takes(each) else each  # type: ignore[no-untyped-call]
+            for each in several
+        ]
+        return switched[0] if is_one else type(result)(switched)
+
+    def read(
+        self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[Operation, tuple[Tensor, ...]]:
+        """An operation and its inputs, from how it was called."""
+        reader = READERS.get(name)
+        if reader is not None and kwargs.get("alpha", 1) == 1:
+            op, inputs = reader(self.board.rows, *args, **kwargs)
+            if op.kind == "matmul" and self.is_attention(inputs[0]):
+                self.board.attended += 1
+                layer = self.board.attended - 1
+                op = Operation("attend", op.rows, takes=op.takes, layer=layer)
+            return op, inputs
+        inputs = tuple(value for value in (*args, *kwargs.values()) if takes(value))
+        kind = f"{name} of this form" if name in READERS else name
+        return Operation(kind, self.board.rows, place=self.place()), inputs
+
+    def is_attention(self, values: Tensor) -> bool:
+        """Whether these are the attention weights that were just seen."""
+        last = self.last_attention()
+        return last is not None and values.data_ptr() == last.data_ptr()
+
+    def place(self) -> str:
+        """The name of the module whose code is running."""
+        names = {id(module): name for name, module in self.network.named_modules()}
+        for frame, _ in walk_stack(None):
+            if name := names.get(id(frame.f_locals.get("self"))):
+                return str(name)
+        return ""
+
+
+def takes(value: Any) -> bool:
+    """Whether relevance can go to a value."""
+    return isinstance(value, Tensor) and value.requires_grad
+
+
+def read_linear(rows: int, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:  # noqa: A002
+    """Of x: x Wᵀ + b."""
+    return Operation("linear", rows, map=LinearMap(weight, bias)), (input,)
+
+
+def read_addmm(rows: int, bias: Tensor, x: Tensor, weight: Tensor) -> Any:
+    """Of x: x W + b, GPT-2's Conv1D."""
+    return Operation("addmm", rows, map=LinearMap(weight.T, bias)), (x,)
+
+
+def read_convolution(
+    rows: int, x: Tensor, weight: Tensor, bias: Tensor | None = None, *settings: Any
+) -> Any:
+    """A convolution over tokens."""
+
+    def forward(x: Tensor, weight: Tensor) -> Tensor:
+        return conv1d(x, weight, None, *settings)
+
+    def back(share: Tensor, weight: Tensor) -> Tensor:
+        gradient: Tensor = conv1d_input(x.shape, weight, share, *settings)  # type: ignore[no-untyped-call]
+        return gradient
+
+    column = None if bias is None else bias[:, None]
+    return Operation("convolution", rows, map=LinearMap(weight, column, forward, back)), (x,)
+
+
+def read_matmul(rows: int, a: Tensor, b: Tensor) -> Any:
+    """A product of two values, or a linear map without bias."""
+    if not takes(b) and b.dim() == 2:
+        return Operation("linear", rows, map=LinearMap(b.T)), (a,)
+    return Operation("matmul", rows, takes=(takes(a), takes(b))), (a, b)
+
+
+def read_sum_of_two(sign: int) -> Callable[..., Any]:
+    """A ± b, of two values or of a value and a constant."""
+
+    def read(rows: int, a: Any, b: Any, **_kwargs: Any) -> Any:
+        if takes(a) and takes(b):
+            return Operation("add", rows, takes=(True, True), signs=(1, sign)), (a, b)
+        return Operation("shift", rows), (a if takes(a) else b,)
+
+    return read
+
+
+def read_product(rows: int, a: Any, b: Any, **_kwargs: Any) -> Any:
+    """A ⊙ b, of two values or of a value and a constant."""
+    if takes(a) and takes(b):
+        return Operation("mul", rows, takes=(True, True)), (a, b)
+    return Operation("scale", rows), (a if takes(a) else b,)
+
+
+def read_quotient(rows: int, a: Any, b: Any, **_kwargs: Any) -> Any:
+    """A / b by a constant; by a value it has no rule."""
+    kind = "division by a value that depends on the input" if takes(b) else "scale"
+    return Operation(kind, rows), (a if takes(a) else b,)
+
+
+def read_total(rows: int, x: Tensor, dim: Any = None, *_args: Any, **_kwargs: Any) -> Any:
+    """A sum or mean along axes."""
+    dims = range(x.dim()) if dim is None else (dim,) if isinstance(dim, int) else dim
+    return Operation("sum", rows, dims=tuple(d % x.dim() for d in dims)), (x,)
+
+
+def read_layer_norm(
+    rows: int,
+    input: Tensor,  # noqa: A002
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Any:
+    """With its spread held constant, a layer norm is a linear map: γ (x − mean) / σ + β."""
+    assert len(normalized_shape) == 1, "a norm over several axes"
+
+    def spread() -> Tensor:
+        return (input.detach().var(-1, correction=0, keepdim=True) + eps).sqrt()
+
+    def forward(x: Tensor, gain: Tensor) -> Tensor:
+        return (x - x.mean(-1, keepdim=True)) * gain / spread()
+
+    def back(share: Tensor, gain: Tensor) -> Tensor:
+        scaled = share * gain / spread()
+        return scaled - scaled.mean(-1, keepdim=True)
+
+    gain = torch.ones_like(input[..., :1]) if weight is None else weight
+    return Operation(
+        "layer_norm",
+        rows,
+        map=LinearMap(gain, bias, forward, back),
+        norm=Normalisation(gain, eps, is_centred=True),
+    ), (input,)
+
+
+def read_one(kind: str) -> Callable[..., Any]:
+    """An operation of one value."""
+
+    def read(rows: int, x: Tensor, *_args: Any, **_kwargs: Any) -> Any:
+        return Operation(kind, rows), (x,)
+
+    return read
+
+
+READERS: dict[str, Callable[..., Any]] = {
+    "linear": read_linear,
+    "addmm": read_addmm,
+    "conv1d": read_convolution,
+    **dict.fromkeys(("matmul", "__matmul__", "bmm"), read_matmul),
+    **dict.fromkeys(("add", "__add__", "__radd__", "add_", "__iadd__"), read_sum_of_two(1)),
+    **dict.fromkeys(("sub", "__sub__"), read_sum_of_two(-1)),
+    **dict.fromkeys(("mul", "__mul__", "__rmul__", "mul_", "__imul__"), read_product),
+    **dict.fromkeys(("div", "__truediv__", "true_divide"), read_quotient),
+    **dict.fromkeys(("sum", "mean"), read_total),
+    **dict.fromkeys(("neg", "__neg__"), read_one("scale")),
+    "softmax": read_one("softmax"),
+    **dict.fromkeys(("gelu", "relu", "silu", "tanh", "sigmoid"), read_one("activation")),
+    "layer_norm": read_layer_norm,
+    "rms_norm": read_one("norm"),
+}
+"""How operations are called, by the name of their function."""
+
+IN_PLACE: dict[str, Callable[..., Tensor]] = {
+    "__iadd__": torch.add,
+    "add_": torch.add,
+    "__imul__": torch.mul,
+    "mul_": torch.mul,
+}
+"""A switch's output must not be overwritten, so these give a new tensor."""
+
+MOVES = frozenset(
+    (
+        "view", "reshape", "transpose", "permute", "contiguous", "__getitem__", "expand", "unsqueeze",
+        "squeeze", "flatten", "unflatten", "split", "chunk", "cat", "stack", "unbind", "to", "float",
+        "type_as", "clone", "repeat_interleave", "repeat", "gather", "index_select", "masked_fill",
+        "where", "dropout", "view_as", "expand_as", "narrow", "select", "movedim", "swapaxes",
+        "__get__", "requires_grad_", "double", "half", "bfloat16", "type",
+    )
+)  # fmt: skip
+"""Operations that move values about or cast them; relevance follows as gradients do."""
+
+
+# ------------------------------------------------------------------------- modules as one unit
+
+
+def unit_kind(module: nn.Module) -> str | None:
+    """The kind of a module that is written out in small operations but is one step for a rule."""
+    if type(module).__module__.startswith("torch."):
+        return None
+    if type(module).__name__.endswith("Norm"):
+        return "norm"
+    return "activation" if type(module).__module__ == "transformers.activations" else None
+
+
+def root_mean_square(module: nn.Module) -> Normalisation | None:
+    """What an RMS norm of transformers is made with; None for other modules."""
+    epsilon = getattr(module, "variance_epsilon", None)
+    weight = getattr(module, "weight", None)
+    if not isinstance(epsilon, float) or not isinstance(weight, Tensor):
+        return None
+    return Normalisation(weight.detach(), epsilon, is_centred=False)
+
+
+@contextmanager
+def intercepted(
+    network: PreTrainedModel,
+    board: Switchboard,
+    is_ours: Callable[[], bool],
+    last_attention: Callable[[], Tensor | None],
+) -> Iterator[None]:
+    """Send the operations of this thread's passes through switches inside the block."""
+    mode = Interception(board, network, last_attention)
+
+    def enter(_module: nn.Module, _args: tuple[Any, ...]) -> None:
+        mode.depth += is_ours()
+
+    def leave(kind: str) -> Callable[..., Any]:
+        def switched(module: nn.Module, args: tuple[Any, ...], output: Tensor) -> Tensor | None:
+            if not is_ours():
+                return None
+            mode.depth -= 1
+            if mode.depth or not takes(output):
+                return None
+            unit = Operation(kind, board.rows, norm=root_mean_square(module))
+            return Switch.apply(board, unit, output, args[0])  # type: ignore[no-untyped-call, no-any-return]
+
+        return switched
+
+    with ExitStack() as undo:
+        for module in network.modules():
+            kind = unit_kind(module)
+            if kind is not None:
+                undo.callback(module.register_forward_pre_hook(enter).remove)
+                undo.callback(module.register_forward_hook(leave(kind)).remove)
+        undo.enter_context(mode)
+        yield

@@ -1,0 +1,154 @@
+"""`Shelf`: the models that a server was started with, and what the page is told about each."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from threading import Event, Thread
+from typing import Any
+
+from headlight.batch import Text
+from headlight.data.datasets import OWN, read_examples
+from headlight.errors import HeadlightError, unknown_name
+from headlight.evaluation.evaluate import fitting_methods
+from headlight.explaining.layers import has_layers
+from headlight.explaining.plan import default_method
+from headlight.loading.catalogue import CATALOGUE
+from headlight.loading.load import load
+from headlight.methods import METHODS
+from headlight.models.model import Model, Task
+from headlight.probing.probe import CHANGES
+
+LOG = logging.getLogger("headlight.web")
+EXAMPLE_COUNT = 6
+MASKED_TEXTS = ("Paris is the [MASK] of France.", "She poured the coffee into a [MASK].")
+PROMPTS = (
+    "The capital of France is",
+    "The keys to the cabinet",
+    "Because it was raining, she took an",
+)
+SENTENCES = (
+    "a charming and often affecting journey, though the plot is thin",
+    "The parliament in Oslo voted on Tuesday for a new budget.",
+)
+FIELDS = {
+    Task.QUESTION: ("Question", "Context"),
+    Task.CAUSAL: ("Text to be continued",),
+    Task.MASKED: ("Text with a masked token",),
+}
+HINTS = {
+    Task.MASKED: "a word that could stand there",
+    Task.CAUSAL: "the next word, such as 'are'",
+    Task.QUESTION: "another answer, as it stands in the context",
+}
+"""What may be written as target where there is no list of labels."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shelf:
+    """Models by name, in the order in which they were asked for; those still loading are not there yet."""
+
+    names: tuple[str, ...]
+    models: dict[str, Model] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    described: dict[str, dict[str, Any]] = field(default_factory=dict)
+    loaders: list[Thread] = field(default_factory=list)
+    is_closed: Event = field(default_factory=Event)
+
+    def fill(self) -> None:
+        """Load the first model, so that there is one to ask; the others come while it answers."""
+        self.add(self.names[0], load(self.names[0]))
+        self.loaders.append(Thread(target=self.fill_up, name="headlight-loading", daemon=True))
+        self.loaders[-1].start()
+
+    def fill_up(self) -> None:
+        """Load the models that are not there yet; one that cannot be loaded is told, not fatal."""
+        for name in self.names:
+            if name not in self.models and not self.is_closed.is_set():
+                try:
+                    self.add(name, load(name))
+                except HeadlightError as error:
+                    self.failed[name] = str(error)
+                    LOG.error("%s cannot be loaded: %s", name, error)
+
+    def close(self) -> None:
+        """Load nothing more, and wait for what is being loaded: torch does not survive to be cut off."""
+        self.is_closed.set()
+        for loader in self.loaders:
+            loader.join()
+
+    def add(self, name: str, model: Model) -> None:
+        """Put a model on the shelf."""
+        self.described[name] = describe(name, model)
+        self.models[name] = model
+
+    @property
+    def loading(self) -> list[str]:
+        """The models that are still to come."""
+        return [name for name in self.names if name not in {**self.models, **self.failed}]
+
+    def __getitem__(self, name: str) -> Model:
+        if name not in self.models:
+            raise unknown_name("model on this server", name, self.models)
+        return self.models[name]
+
+
+def describe(name: str, model: Model) -> dict[str, Any]:
+    """What the page is told about a model."""
+    config = model.network.config.get_text_config()
+    entry = CATALOGUE.get(name)
+    methods = fitting_methods(model)
+    has_heads, has_mask = "transformer_attribution" in methods, "mask_lrp" in methods
+    if has_heads and not has_mask:
+        methods.append("mask_lrp")
+    has_labels = model.task in (Task.SEQUENCE, Task.TOKEN)
+    has_mask_token = model.tokenizer is not None and model.tokenizer.mask_token_id is not None
+    changes = [c for c in CHANGES if c in ("delete", "mask", "pad")]
+    return {
+        "name": name,
+        "title": entry.decides if entry else f"{type(model.network).__name__}, {model.task}",
+        "task": str(model.task),
+        "fields": fields(model, name),
+        "labels": list(model.labels.values()) if has_labels else None,
+        "target_hint": HINTS.get(model.task),
+        "generates": model.task is Task.CAUSAL,
+        "layers": config.num_hidden_layers,
+        "heads": config.num_attention_heads,
+        "has_heads": has_heads,
+        "has_mask": has_mask,
+        "methods": methods,
+        "default_method": default_method(model)[0],
+        "layered": [n for n in methods if has_layers(METHODS[n])],
+        "mixing": [n for n in methods if METHODS[n].mixing is not None],
+        "changes": [c for c in changes if c != "mask" or has_mask_token],
+        "examples": [
+            {"text": text, "pair": None} if isinstance(text, str) else {"text": text[0], "pair": text[1]}
+            for text in examples(model, name)
+        ],
+    }  # fmt: skip
+
+
+def fields(model: Model, name: str) -> list[dict[str, Any]]:
+    """The texts that a model reads; whether a classifier that is not ours reads pairs is not known."""
+    own = OWN.get(f"samples/{name.partition('-')[0]}")
+    if model.task in FIELDS:
+        labels = FIELDS[model.task]
+    elif own is None:
+        labels = ("Text", "Second text, if the model reads pairs")
+    else:
+        labels = ("First text", "Second text") if len(own.columns) > 1 else ("Text",)
+    is_open = model.task not in FIELDS and own is None
+    return [
+        {"name": key, "label": label, "optional": key == "pair" and is_open}
+        for key, label in zip(("text", "pair"), labels, strict=False)
+    ]
+
+
+def examples(model: Model, name: str) -> Sequence[Text]:
+    """Texts to start with."""
+    source = f"samples/{name.partition('-')[0]}"
+    if source in OWN:
+        found, _ = read_examples(source, limit=EXAMPLE_COUNT)
+        return [example.text for example in found]
+    if model.task is Task.QUESTION:
+        return [("Who wrote it?", "Frankenstein was written by Mary Shelley in 1818.")]
+    return {Task.MASKED: MASKED_TEXTS, Task.CAUSAL: PROMPTS}.get(model.task, SENTENCES)

@@ -1,0 +1,177 @@
+"""Mistakes are told before torch is imported, in a sentence that says what would work."""
+
+import json
+import os
+import shlex
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from headlight.cli.evaluating import Paper
+from headlight.cli.explaining import Preset
+from headlight.report.published import PUBLISHED
+from headlight.trace.relevance.presets import PRESETS
+
+RUNNER = """
+import contextlib, io, json, sys
+sys.modules["torch"] = None  # importing it fails
+from headlight.cli import app, main
+answers = []
+for line in json.load(sys.stdin):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main(lambda: app(line))
+            code = 0
+        except SystemExit as end:
+            code = end.code
+    answers.append([code, out.getvalue(), err.getvalue()])
+print(json.dumps(answers))
+"""
+
+MISTAKES = {
+    "explain": "nothing to explain. Give a text in quotes",
+    "explain ''": "input 0 is empty or only spaces",
+    "compare ' '": "input 0 is empty or only spaces",
+    "mix good --pair ''": "input 0 is empty or only spaces",
+    "explain good -m '[/b]'": "no model could be loaded from '[/b]'",
+    "explain good -a '[bold]'": "no method named '[bold]'",
+    "explain --input ':heart:[/b].csv'": "there is no file ':heart:[/b].csv'",
+    "explain a charming film": '3 texts were given. Put a text of several words in quotes: "a charming film"',
+    "compare a charming film": 'in quotes: "a charming film"',
+    "mix a charming film": 'in quotes: "a charming film"',
+    "conservation a charming film": 'in quotes: "a charming film"',
+    "explain texts.csv": "'texts.csv' is a file. To explain the texts in it: headlight explain --input",
+    "explain good --input texts.csv": "Give one of the two",
+    "explain --input texts.csv --pair x": "--pair is for one text",
+    "explain good --column text": "--column and --pair-column are for --input",
+    "explain --input missing.csv": "'missing.csv'",
+    "explain --input folder": "'folder'",
+    "explain --input gaps.csv --strict": "line 3 of 'gaps.csv' has no text",
+    "evaluate --data gaps.csv --strict": "line 3 of 'gaps.csv' has no text",
+    "heads learn --data gaps.csv --strict": "line 3 of 'gaps.csv' has no text",
+    "explain good -m llm --generate 3 -f json": "written as html, png, svg or pdf",
+    "explain --input texts.csv --column body": "no column 'body'",
+    "explain good -a atcat": "no method named 'atcat'. Did you mean 'attcat'?",
+    "explain good -a attcat -O foo=1": "no option 'foo'",
+    "explain good -a lime:foo=1": "no option 'foo'",
+    "explain good -O foo": "Write NAME=VALUE",
+    "explain good --variant new": "variant 'new' does not exist",
+    "explain good -m sentimnt": "no model named 'sentimnt'. Did you mean 'sentiment'?",
+    "explain good -m folder": "the folder is empty",
+    "explain good -m texts.csv": "it is a file",
+    "explain good -m ./nowhere": "there is no such folder",
+    "explain good -m nobody/knows": "no model could be loaded from 'nobody/knows': the hub",
+    "explain good -m nli": "nli decides about two texts, and one was given. Give the second with --pair",
+    "explain --input texts.csv -m paraphrase": "with --pair-column",
+    "explain good -m qa": "with --pair the text that has the answer",
+    "explain good -a decoded_grad_cam -O decoder=decodr": "Did you mean 'decoder'?",
+    "explain good --generate 3": "--generate needs a causal language model, such as llm",
+    "explain good -m llm --generate 3 --layers": "--generate does not go with --layers",
+    "explain good -m llm --generate 3 -t x": "--generate does not go with --target",
+    "explain good --layers --stride 3": "--layers does not go with --stride",
+    "explain good -o folder": "'folder' is a folder. Give the name of a file",
+    "explain good -o nowhere/x.html": "there is no folder 'nowhere' to write 'x.html' into",
+    "explain good -o /proc/x.html": "cannot be written",
+    "explain good -f png": "needs a file",
+    "mix good --layer 99": "layer 99 does not exist: there are 6, from 0 to 5",
+    "mix good -a attcat": "has no token-to-token matrices. Use rollout, alti",
+    "mix good --picture x.bmp": "Use the suffix .png, .svg or .pdf",
+    "evaluate --data texts.csv --metrics aopcc": "no metric named 'aopcc'. Did you mean 'aopc'?",
+    "evaluate --data texts.csv --metrics runtime@x": "'runtime' has no protocols",
+    "evaluate --data texts.csv --metric-option aopc.foo=1": "no option 'foo'",
+    "evaluate --data texts.csv --methods atcat": "Did you mean 'attcat'?",
+    "evaluate --data texts.csv:body": "no column 'body'",
+    "evaluate --data nothing": "no data set named 'nothing'",
+    "evaluate --data texts.csv --rival topc": "Did you mean 'topic'?",
+    "evaluate --data texts.csv --out texts.csv": "'texts.csv' is a file",
+    "evaluate --data texts.csv --out /proc/x": "cannot be written",
+    "evaluate --data texts.csv --address auto": "Add --engine ray",
+    "report folder": "there is no run in 'folder'. Make one with: headlight evaluate --out folder",
+    "report texts.csv": "'texts.csv' is a file. Give the folder of a run",
+    "report folder -o x.xyz": "Use the suffix .html",
+    "replicate attcat --data sst2": "NAME=FILE",
+    "replicate attcat --data sst2=missing.jsonl": "'missing.jsonl'",
+    "heads learn --data missing.csv": "'missing.csv'",
+    "heads learn --data missing.conllu": "'missing.conllu'",
+    "heads learn --data texts.csv -o folder": "'folder' is a folder",
+    "heads show sentimnt": "Did you mean 'sentiment'?",
+    "heads show texts.csv": "neither a mask nor counts of heads",
+    "heads sweep missing.safetensors": "'missing.safetensors'",
+    "heads relations texts.csv": "neither a mask nor counts of heads",
+    "heads compare sentiment nothing": "there is no file 'nothing'",
+    "serve --model sentimnt": "Did you mean 'sentiment'?",
+    "serve --run folder": "there is no run in 'folder'",
+    "serve --host not.a.host.invalid": "cannot listen on not.a.host.invalid",
+    "serve --port {taken}": "Choose another --port",
+    "serve --port 99999": "port 99999 does not exist. Use 0 (any free one) to 65535",
+    "methods nothing": "no method named 'nothing'",
+}
+USAGE = (
+    "explain good --nothing",
+    "explain good --batch-size 0",
+    "explain good --generate 0",
+    "conservation good --preset none",
+    "evaluate",
+    "evaluate --data texts.csv --limit 0",
+    "evaluate --data texts.csv --engine none",
+    "replicate nothing",
+    "nothing",
+)
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str, str]]:
+    """What every one of these commands says, in a process that cannot import torch."""
+    place = tmp_path_factory.mktemp("place")
+    (place / "folder").mkdir()
+    (place / "texts.csv").write_text("text,label\na good film,1\n")
+    (place / "gaps.csv").write_text("text,label\na good film,1\n,0\n")
+    lines = [*MISTAKES, *USAGE]
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = str(other.getsockname()[1])
+        result = subprocess.run(
+            [sys.executable, "-c", RUNNER],
+            input=json.dumps([shlex.split(line.format(taken=taken)) for line in lines]),
+            capture_output=True,
+            text=True,
+            cwd=place,
+            check=True,
+            timeout=120,
+            env={**os.environ, "COLUMNS": "400", "NO_COLOR": "1", "HF_HUB_OFFLINE": "1"},
+        )
+    assert sorted(each.name for each in place.iterdir()) == ["folder", "gaps.csv", "texts.csv"]
+    assert not list((place / "folder").iterdir())
+    return dict(zip(lines, map(tuple, json.loads(result.stdout)), strict=True))
+
+
+@pytest.mark.parametrize("line", MISTAKES)
+def test_a_mistake_needs_no_torch(line: str, answers: dict[str, tuple[int, str, str]]) -> None:
+    code, out, err = answers[line]
+    assert MISTAKES[line] in " ".join(err.split())
+    assert (code, out) == (1, "")
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("line", USAGE)
+def test_a_wrong_usage_needs_no_torch(line: str, answers: dict[str, tuple[int, str, str]]) -> None:
+    code, out, err = answers[line]
+    assert (code, out) == (2, "")
+    assert "Usage:" in err
+
+
+@pytest.mark.parametrize("text", ["-5 stars", "-5", "--dull, dull film"])
+def test_a_text_that_begins_with_a_dash_is_told_its_place(text: str) -> None:
+    code = "from headlight.cli import main; main()"
+    result = subprocess.run(
+        [sys.executable, "-c", code, "explain", text], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 2
+    assert f'begins with a dash comes last, after --: -- "{text}"' in result.stderr
+
+
+def test_names_that_the_command_line_repeats_are_those_of_the_library() -> None:
+    assert {each.value for each in Preset} == set(PRESETS)
+    assert {each.value for each in Paper} == set(PUBLISHED)

@@ -1,0 +1,396 @@
+"""Probes: what is taken away and how; and the answers of real networks to them."""
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import headlight
+from headlight import InvalidOption, Model
+from headlight.batch import Row
+from headlight.metrics import METRICS
+from headlight.metrics.measuring import measure
+from headlight.models.model import Task
+from headlight.probing.ask import ask
+from headlight.probing.probe import CHANGES, Answer, Probe, Subject
+from tests.contracts.test_no_mark import assert_same, fingerprint
+from tests.metrics import CLS, MASK, PAD, SEP, asked, assert_equal, case_of, drawn, few
+from tests.networks import model, network, rows
+from tests.reference.metrics import ORACLES, Sentence, perturbed
+
+
+def subject(ids: Sequence[int], **facts: Any) -> Subject:
+    """A row in which [CLS] and [SEP] are special, read as a whole."""
+    row = Row(
+        ids=tuple(ids),
+        attended=(True,) * len(ids),
+        tokens=tuple(map(str, ids)),
+        is_special=tuple(token in (CLS, SEP) for token in ids),
+    )
+    known = {"positions": (0,), "classes": (1,), "is_pooled": True}
+    known |= {"mask_id": MASK, "pad_id": PAD}
+    return Subject(**{"row": row, **known, **facts})
+
+
+def typed(some: Subject, types: Sequence[int]) -> Subject:
+    return replace(some, row=replace(some.row, types=tuple(types)))
+
+
+PAIR = typed(subject([CLS, 10, 11, SEP, 12, 13, SEP]), [0, 0, 0, 0, 1, 1, 1])
+TAGGED = replace(PAIR, is_pooled=False, positions=(2, 5), classes=(0, 1))
+
+
+# ------------------------------------------------------------------------------------- probes
+
+
+def test_the_whole_row_is_a_probe() -> None:
+    assert PAIR.whole == Probe(PAIR.row.ids, PAIR.row.attended, PAIR.row.types, (0,), (1,))
+    assert len(PAIR.whole) == 7
+    assert all(PAIR.without([], change) == PAIR.whole for change in CHANGES)
+
+
+def test_special_tokens_and_those_read_are_not_eligible() -> None:
+    assert PAIR.eligible == [1, 2, 4, 5]
+    assert TAGGED.eligible == [1, 4]
+    assert replace(TAGGED, positions=(0, 6)).eligible == [1, 2, 4, 5]
+    assert subject([CLS, SEP]).eligible == []
+    assert subject([10, 11]).eligible == [0, 1]
+
+
+def test_positions_follow_their_tokens() -> None:
+    probe = TAGGED.without([1, 4], "delete")
+    assert probe.ids == (CLS, 11, SEP, 13, SEP)
+    assert probe.types == (0, 0, 0, 1, 1)
+    assert probe.positions == (1, 3)
+    assert probe.classes == (0, 1)
+    assert [probe.ids[p] for p in probe.positions] == [TAGGED.row.ids[p] for p in TAGGED.positions]
+
+
+def test_the_position_of_a_pooled_decision_stays() -> None:
+    assert PAIR.without([1, 2], "delete").positions == (0,)
+
+
+@pytest.mark.parametrize(
+    ("change", "token", "is_attended"),
+    [("mask", MASK, True), ("pad", PAD, False), ("hide", MASK, False), ("pad_attended", PAD, True)],
+)
+def test_tokens_are_replaced_where_they_stand(change: str, token: int, is_attended: bool) -> None:
+    probe = TAGGED.without([1, 4], change)
+    assert probe.ids == (CLS, token, 11, SEP, token, 13, SEP)
+    assert probe.attended == (True, is_attended, True, True, is_attended, True, True)
+    assert (probe.types, probe.positions) == (PAIR.row.types, (2, 5))
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_token_that_was_not_attended_to_stays_so(change: str) -> None:
+    row = replace(PAIR.row, attended=(True, False, True, False, True, True, True))
+    kept = {"delete": (True, True, False, True, True)}
+    replaced = (True, False, True, False, change in ("mask", "pad_attended"), True, True)
+    probe = replace(PAIR, row=row).without([4] if change != "delete" else [1, 4], change)
+    assert probe.attended == kept.get(change, replaced)
+
+
+@pytest.mark.parametrize("types", [None, (1, 1)])
+def test_an_empty_text_is_one_pad_token(types: tuple[int, ...] | None) -> None:
+    some = subject([10, 11], pad_id=7)
+    some = some if types is None else typed(some, types)
+    probe = some.without([0, 1], "delete")
+    assert probe == Probe((7,), (True,), None if types is None else (0,), (0,), (1,))
+    assert replace(some, pad_id=None).without([0, 1], "delete").ids == (0,)
+
+
+def test_special_tokens_make_a_text_that_is_not_empty() -> None:
+    assert PAIR.without(PAIR.eligible, "delete").ids == (CLS, SEP, SEP)
+
+
+def test_a_model_without_a_mask_token() -> None:
+    some = subject([CLS, 10, SEP], mask_id=None, pad_id=7)
+    assert some.without([1], "hide") == some.without([1], "pad")
+    assert some.without([1], "hide").ids == (CLS, 7, SEP)
+    message = "change='mask' needs a mask token, which this model has not. Use 'delete' or 'pad'."
+    with pytest.raises(InvalidOption, match=message):
+        some.without([1], "mask")
+
+
+def test_an_unknown_change_is_refused() -> None:
+    message = "change='swap' does not exist. Use one of delete, mask, pad, hide, pad_attended."
+    with pytest.raises(InvalidOption, match=message):
+        PAIR.without([1], "swap")
+
+
+@few
+@given(seed=st.integers(0, 60), share=st.floats(0, 1), change=st.sampled_from(sorted(CHANGES)))
+def test_probes_are_those_of_the_oracle(seed: int, share: float, change: str) -> None:
+    s = replace(drawn(seed), mask_id=MASK)
+    removed = [p for p in s.removable() if np.random.default_rng([seed, p]).random() < share]
+    probe = case_of(s).subject.without(removed, change)
+    assert (list(probe.ids), list(probe.attended)) == perturbed(s, removed, change)
+    assert probe.types is None
+    assert [probe.ids[p] for p in probe.positions if s.kept] == [s.ids[p] for p in s.kept]
+
+
+# ------------------------------------------------------------------------------------ answers
+
+FAMILIES = [
+    ("bert", Task.SEQUENCE),
+    ("bert", Task.TOKEN),
+    ("bert", Task.QUESTION),
+    ("gpt2", Task.SEQUENCE),
+    ("llama", Task.CAUSAL),
+]
+PRECISIONS = [(torch.float32, 1e-5), (torch.float64, 1e-10)]
+
+
+def subjects(task: Task) -> list[Subject]:
+    """Rows of three lengths, read where the task reads."""
+    found = []
+    for ids in rows():
+        whole = [CLS, *ids, SEP]
+        places = {Task.TOKEN: (2,), Task.QUESTION: (1, 3), Task.CAUSAL: (len(whole) - 1,)}
+        classes = (0, 1) if task is Task.QUESTION else (1,)
+        is_pooled = task is Task.SEQUENCE
+        mask_id = None if task is Task.CAUSAL else MASK
+        own = subject(whole, positions=places.get(task, (0,)), classes=classes)
+        found.append(replace(own, is_pooled=is_pooled, mask_id=mask_id))
+    return found
+
+
+def probes_of(task: Task) -> list[Probe]:
+    """Probes of several lengths in no order, some of them twice."""
+    found = []
+    for some in subjects(task):
+        found += [some.whole, some.without(some.eligible[:2], "delete"), some.whole]
+        found += [some.without(some.eligible[::2], change) for change in ("hide", "pad_attended")]
+        found.append(some.without(some.eligible, "delete"))
+    return found
+
+
+def plain(own: Model, probe: Probe) -> Answer:
+    """One probe on its own, through the network's own call."""
+    given = {"input_ids": [probe.ids], "attention_mask": [probe.attended]}
+    given |= {} if probe.types is None else {"token_type_ids": [probe.types]}
+    with torch.no_grad():
+        out = own.network(**{name: torch.tensor(v).long() for name, v in given.items()})
+    if own.task is Task.QUESTION:
+        ends = (out.start_logits[0].double(), out.end_logits[0].double())
+        chosen = list(zip(ends, probe.positions, strict=True))
+        logit = sum(float(logits[p]) for logits, p in chosen)
+        log = sum(float(logits.log_softmax(0)[p]) for logits, p in chosen)
+        first = [float(logits[probe.positions[0]]) for logits in ends]
+        return Answer(logit, log, first.index(max(first)))
+    logits = out.logits[0].double()
+    logits = logits if own.task is Task.SEQUENCE else logits[probe.positions[0]]
+    label = probe.classes[0]
+    return Answer(float(logits[label]), float(logits.log_softmax(0)[label]), int(logits.argmax()))
+
+
+def assert_alike(found: Sequence[Answer], expected: Sequence[Answer], precision: float) -> None:
+    for one, other in zip(found, expected, strict=True):
+        assert one.logit == pytest.approx(other.logit, abs=precision)
+        assert one.log_probability == pytest.approx(other.log_probability, abs=precision)
+        assert one.predicted == other.predicted
+
+
+@contextmanager
+def counted(own: Model) -> Iterator[list[tuple[int, int]]]:
+    """The rows and width of every pass."""
+    sizes: list[tuple[int, int]] = []
+
+    def note(_module: object, _args: object, given: dict[str, torch.Tensor]) -> None:
+        sizes.append((given["input_ids"].shape[0], given["input_ids"].shape[1]))
+
+    handle = own.network.register_forward_pre_hook(note, with_kwargs=True)
+    try:
+        yield sizes
+    finally:
+        handle.remove()
+
+
+@pytest.mark.parametrize(("dtype", "precision"), PRECISIONS)
+@pytest.mark.parametrize(("family", "task"), FAMILIES)
+def test_answers_are_those_of_a_plain_pass(
+    family: str, task: Task, dtype: torch.dtype, precision: float
+) -> None:
+    own, probes = model(family, task, dtype), probes_of(task)
+    assert_alike(ask(own, probes), [plain(own, probe) for probe in probes], precision)
+
+
+@pytest.mark.parametrize(("dtype", "precision"), PRECISIONS)
+@pytest.mark.parametrize(("family", "task"), FAMILIES)
+def test_answers_do_not_depend_on_the_packing(
+    family: str, task: Task, dtype: torch.dtype, precision: float
+) -> None:
+    own, probes = model(family, task, dtype), probes_of(task)
+    alone = ask(own, probes, tokens_at_once=1)
+    for size in (30, 4_096):
+        assert_alike(ask(own, probes, tokens_at_once=size), alone, precision)
+
+
+@pytest.mark.parametrize(("family", "task"), FAMILIES)
+def test_answers_are_in_the_order_of_the_probes(family: str, task: Task) -> None:
+    own, probes = model(family, task), probes_of(task)
+    assert_alike(ask(own, probes[::-1]), ask(own, probes)[::-1], 1e-5)
+
+
+def test_equal_probes_are_asked_once() -> None:
+    own, probes = model("bert", Task.SEQUENCE), probes_of(Task.SEQUENCE)
+    unique = len(set(probes))
+    assert unique < len(probes)
+    with counted(own) as sizes:
+        found = ask(own, probes * 3)
+    assert sum(count for count, _ in sizes) == unique
+    assert found[: len(probes)] == found[len(probes) : 2 * len(probes)]
+
+
+@pytest.mark.parametrize("limit", [1, 20, 30, 100, 4_096])
+def test_passes_are_filled_up_to_the_limit(limit: int) -> None:
+    own, probes = model("bert", Task.SEQUENCE), probes_of(Task.SEQUENCE)
+    with counted(own) as sizes:
+        ask(own, probes, tokens_at_once=limit)
+    assert all(count == 1 or count * width <= limit for count, width in sizes)
+    assert [width for _, width in sizes] == sorted(width for _, width in sizes)
+    assert limit > 1 or len(sizes) == len(set(probes))
+    assert limit < 4_096 or len(sizes) == 1
+
+
+def test_a_network_that_refuses_batches_is_given_single_rows() -> None:
+    own = headlight.wrap(network("gpt2", Task.SEQUENCE, pad_token_id=None))
+    probes = probes_of(Task.SEQUENCE)
+    with counted(own) as sizes:
+        found = ask(own, probes)
+    assert {count for count, _ in sizes} == {1}
+    assert_alike(found, [plain(own, probe) for probe in probes], 1e-5)
+
+
+def test_token_types_reach_the_network() -> None:
+    own = model("bert", Task.SEQUENCE, torch.float64)
+    one, other = (typed(PAIR, types) for types in ([0] * 7, [0, 0, 0, 0, 1, 1, 1]))
+    probes = [some.without(gone, "delete") for some in (one, other) for gone in ([], [1], [4, 5])]
+    found = ask(own, probes)
+    assert_alike(found, [plain(own, probe) for probe in probes], 1e-10)
+    assert abs(found[0].logit - found[3].logit) > 1e-3
+
+
+def test_no_probes_have_no_answers() -> None:
+    own = model("bert", Task.SEQUENCE)
+    with counted(own) as sizes:
+        assert ask(own, []) == []
+    assert sizes == []
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_asking_leaves_no_mark(family: str) -> None:
+    net = network(family, Task.SEQUENCE).train()
+    next(net.parameters()).requires_grad_(False)
+    own = headlight.wrap(net)
+    before = fingerprint(net)
+    ask(own, probes_of(Task.SEQUENCE))
+    assert_same(before, fingerprint(net))
+
+
+def test_a_network_in_training_mode_answers_as_in_evaluation_mode() -> None:
+    net = network("bert", Task.SEQUENCE)
+    own, probes = headlight.wrap(net), probes_of(Task.SEQUENCE)
+    before = ask(own, probes)
+    net.train()
+    assert ask(own, probes) == before
+
+
+# ------------------------------------------------------------------------------------- measure
+
+WHOLE = {
+    f"{metric}@{protocol}" if protocol else metric: {"protocol": protocol} if protocol else {}
+    for metric, protocol in ORACLES
+}
+
+
+def read(own: Model) -> Sentence:
+    """A sentence without content, put to a real network in 64 bits."""
+
+    def logits(ids: list[int], attended: list[bool]) -> list[float]:
+        given = {
+            "input_ids": torch.tensor([ids]),
+            "attention_mask": torch.tensor([attended]).long(),
+        }
+        with torch.no_grad():
+            out = own.network(**given).logits[0]
+        return (out if own.task is Task.SEQUENCE else out[-1]).tolist()
+
+    def predict(ids: list[int], attended: list[bool]) -> list[float]:
+        return torch.tensor(logits(ids, attended), dtype=torch.float64).softmax(0).tolist()
+
+    return Sentence([], [], [], predict, logits)
+
+
+def real(own: Model) -> list[Sentence]:
+    """Drawn sentences put to a network; a language model is read at the last token."""
+    found = []
+    for seed, ids in enumerate(rows(3, shortest=17), 13):
+        model_of, generator = read(own), np.random.default_rng(seed)
+        length = len(ids)
+        scores = np.round(generator.normal(size=(3, length)), 1).tolist()
+        found.append(
+            replace(
+                model_of,
+                ids=ids,
+                special=[p in (0, 9) for p in range(length)],
+                scores=scores[0],
+                kept=[] if own.task is Task.SEQUENCE else [length - 1],
+                mask_id=MASK if own.task is Task.SEQUENCE else None,
+                gold=int(np.argmax(model_of.predict(ids, [True] * length))),
+                answers=[[4, 5, 6]],
+                marks=[p % 4 == 1 for p in range(length)],
+                runner_up=scores[1],
+                rivals={"other": scores[2]},
+                randomised={1: scores[1], 2: scores[2]},
+                ledger=scores[2],
+            )
+        )
+    return found
+
+
+@pytest.mark.parametrize(("family", "task"), [("bert", Task.SEQUENCE), ("llama", Task.CAUSAL)])
+def test_metrics_of_a_network_are_those_of_the_oracle(family: str, task: Task) -> None:
+    own = model(family, task, torch.float64)
+    some = real(own)
+    found = measure(own, [case_of(s) for s in some], WHOLE)
+    for s, by_metric in zip(some, found, strict=True):
+        assert list(by_metric) == list(WHOLE)
+        for name, measures in by_metric.items():
+            metric, _, protocol = name.partition("@")
+            assert_equal(measures, ORACLES[metric, protocol](s))
+
+
+def test_metrics_share_their_probes() -> None:
+    own = model("bert", Task.SEQUENCE, torch.float64)
+    some = real(own)
+    metrics = {"aopc": {}, "log_odds": {}, "sufficiency": {}}
+    unique = {probe for s in some for name in metrics for probe in asked(s, name)[1]}
+    with counted(own) as sizes:
+        measure(own, [case_of(s) for s in some], metrics)
+    assert sum(count for count, _ in sizes) == len(unique)
+
+
+def test_examples_that_are_passed_over_stand_in_their_place() -> None:
+    own = model("bert", Task.SEQUENCE)
+    short, long = case_of(drawn(0)), case_of(real(own)[2])
+    found = measure(own, [short, long, short], {"aopc": {"protocol": "mask_lrp"}})
+    assert [math.isnan(each["aopc"][""].value) for each in found] == [True, False, True]
+
+
+def test_refused_options_are_told() -> None:
+    own = model("bert", Task.SEQUENCE)
+    with pytest.raises(InvalidOption, match="protocol='best' does not exist here"):
+        measure(own, [case_of(drawn(1))], {"aopc": {"protocol": "best"}})
+
+
+def test_every_metric_has_an_oracle() -> None:
+    elsewhere = {"token_overlap", "runtime"}
+    assert {metric for metric, _ in ORACLES} == set(METRICS) - elsewhere
