@@ -13,7 +13,7 @@ LAYERS = {
     for number, layers in enumerate(
         (
             ("errors", "shapes"),
-            ("text", "progress", "display", "spelling"),
+            ("text", "progress", "display", "tokens"),
             ("files", "registry", "target"),
             ("batch", "attribution", "headmask", "tokenmixing"),
             ("models",),
@@ -41,7 +41,7 @@ INSIDE = {
         ("inputs", "choices"),
         ("plan",),
         ("batches",),
-        ("continuation", "conservation", "prediction", "long_texts"),
+        ("continuation", "conservation", "prediction", "long_texts", "robust"),
         ("explain", "generation", "layers", "mix"),
     ),
     "evaluation": (

@@ -15,12 +15,12 @@ import numpy as np
 import torch
 
 import headlight
-from headlight.batch import encode
+from headlight.batch import collate, encode
 from headlight.evaluation.evaluate import examples_of
 from headlight.evaluation.measure import subject_of
 from headlight.metrics.case import Case
 from headlight.metrics.measuring import begun
-from headlight.probing.ask import TOKENS_AT_ONCE, ask, collated, packed
+from headlight.probing.ask import TOKENS_AT_ONCE, ask, packed
 from headlight.running.logits import logits_of
 
 HOME = Path(__file__).parent
@@ -52,7 +52,7 @@ def main() -> None:
     unique = sorted(set(probes), key=lambda probe: (len(probe.positions), len(probe)))
     tokens = sum(map(len, unique))
     batches = [
-        collated(batch, model.pad_id or 0, model.network.device)
+        collate(batch, model.pad_id or 0, model.network.device)
         for batch in packed(model, unique, TOKENS_AT_ONCE)
     ]
 

@@ -23,7 +23,7 @@ from headlight.files.fields import (
     or_none,
 )
 from headlight.files.storage import read_json, write_whole
-from headlight.spelling import spelled
+from headlight.tokens import ordinary, spelled
 
 if TYPE_CHECKING:
     import pandas
@@ -197,8 +197,7 @@ class Attribution:
     @property
     def ordinary(self) -> NDArray[np.bool_]:
         """Which positions are not special tokens; all of them where every token is special."""
-        ordinary = ~np.array(self.is_special)
-        return ordinary if ordinary.any() else ~ordinary
+        return np.array(ordinary(self.is_special))
 
     def __sub__(self, other: Self) -> Self:
         """Scores less those of another attribution of the same tokens.

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import regex
 import torch
@@ -356,7 +356,7 @@ class Inputs:
         return self.present.sum(dim=1)
 
     def repeated(self, count: int) -> Self:
-        """The whole batch so many times, one after the other."""
+        """The whole batch this many times, one after the other."""
         types = None if self.types is None else self.types.repeat(count, 1)
         return replace(
             self,
@@ -382,7 +382,19 @@ class Inputs:
         )
 
 
-def collate(rows: Sequence[Row], pad_id: int, device: torch.device | str = "cpu") -> Inputs:
+class Tokens(Protocol):
+    """What a network can be given: a row, or a probe of one."""
+
+    @property
+    def ids(self) -> tuple[int, ...]: ...
+    @property
+    def attended(self) -> tuple[bool, ...]: ...
+    @property
+    def types(self) -> tuple[int, ...] | None: ...
+    def __len__(self) -> int: ...
+
+
+def collate(rows: Sequence[Tokens], pad_id: int, device: torch.device | str = "cpu") -> Inputs:
     """Rows of different lengths as tensors, padded on the right.
 
     Right is right for causal models too: no token sees what comes after it, and positions count

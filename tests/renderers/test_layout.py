@@ -9,7 +9,7 @@ from headlight.renderers.characters import clusters, direction, visible, width_o
 from headlight.renderers.colours import GREEN, VERMILION
 from headlight.renderers.comparison import panels
 from headlight.renderers.layout import MARGIN, SIZE, Box, Sheet, sheet
-from headlight.spelling import readable
+from headlight.tokens import readable
 from tests.test_attribution import made
 
 ROOM = 720 - 2 * MARGIN

@@ -1,7 +1,7 @@
 """From names and options to a `Plan`: everything in it is known to exist before a network runs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -50,6 +50,10 @@ class Plan:
     def attention_values(self) -> int:
         """Most attention weights that one pass may hold."""
         return RELEVANCE_VALUES if self.needs & {"relevance", "replay"} else ATTENTION_VALUES
+
+    def only(self, *entries: Entry) -> "Plan":
+        """The same for some of the methods."""
+        return replace(self, entries=entries)
 
 
 def planned(

@@ -40,19 +40,25 @@ def predict(
     model: Model, rows: Sequence[Row], targets: Sequence[Target], batch_size: int = 32
 ) -> list[Prediction]:
     """The predictions on rows, in their order; each target names what is asked about."""
-    found: dict[int, Prediction] = {}
+    logits = logits_by_row(model, rows, batch_size)
+    return [predicted(model, *each) for each in zip(rows, targets, logits, strict=True)]
+
+
+def predicted(
+    model: Model, row: Row, target: Target, logits: Tensor, *, is_released: bool = False
+) -> Prediction:
+    """What logits [position, class] of a row say; `is_released` as in `goal.settle`."""
+    decision = DECIDERS[model.task](Case(target, model, row, logits, is_released))
+    return Prediction(
+        row, decision, explicit(model.task, decision), tuple(choices(model, decision, logits))
+    )
+
+
+def logits_by_row(model: Model, rows: Sequence[Row], batch_size: int = 32) -> list[Tensor]:
+    """The logits [position, class] of every row, in their order; rows of like length share a pass."""
+    found: dict[int, Tensor] = {}
     for bucket in buckets(model, rows, batch_size):
-        for number, logits in zip(
-            bucket, plain_logits(model, [rows[n] for n in bucket]), strict=True
-        ):
-            case = Case(targets[number], model, rows[number], logits, False)
-            decision = DECIDERS[model.task](case)
-            found[number] = Prediction(
-                rows[number],
-                decision,
-                explicit(model.task, decision),
-                tuple(choices(model, decision, logits)),
-            )
+        found |= zip(bucket, plain_logits(model, [rows[n] for n in bucket]), strict=True)
     return [found[n] for n in range(len(rows))]
 
 

@@ -16,7 +16,7 @@ from headlight.plot.fonts import families, verbatim
 from headlight.registry.entries import parse_specification
 from headlight.renderers.matrix import Cells
 from headlight.renderers.pieces import headline
-from headlight.spelling import readable
+from headlight.tokens import readable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from headlight.batch import Inputs
+from headlight.batch import collate
 from headlight.models.model import Model
 from headlight.probing.probe import Answer, Probe
 from headlight.running.double import double
@@ -49,7 +49,7 @@ def packed(model: Model, probes: Sequence[Probe], tokens_at_once: int) -> Iterat
 
 def answered(model: Model, batch: Sequence[Probe]) -> list[Answer]:
     """One pass, read in 64 bits."""
-    inputs = collated(batch, model.pad_id or 0, model.network.device)
+    inputs = collate(batch, model.pad_id or 0, model.network.device)
     logits = logits_of(model, inputs).double()
 
     def column(values: Sequence[tuple[int, ...]]) -> Tensor:
@@ -70,21 +70,3 @@ def answered(model: Model, batch: Sequence[Probe]) -> list[Answer]:
     rows = torch.arange(len(batch), device=logits.device)
     predicted = logits[rows, positions[:, 0]].argmax(-1).tolist()
     return [Answer(*each) for each in zip(values, logs, predicted, strict=True)]
-
-
-def collated(batch: Sequence[Probe], pad_id: int, device: torch.device) -> Inputs:
-    """Probes as tensors, padded on the right."""
-    width = max(map(len, batch))
-    fill = [(width - len(probe)) for probe in batch]
-    ids = torch.tensor([[*p.ids, *[pad_id] * n] for p, n in zip(batch, fill, strict=True)])
-    attended = torch.tensor([[*p.attended, *[False] * n] for p, n in zip(batch, fill, strict=True)])
-    present = torch.tensor(
-        [[True] * len(p) + [False] * n for p, n in zip(batch, fill, strict=True)]
-    )
-    types = None
-    if any(probe.types is not None for probe in batch):
-        own = [probe.types or [0] * len(probe) for probe in batch]
-        types = torch.tensor(
-            [[*t, *[0] * n] for t, n in zip(own, fill, strict=True)], device=device
-        )
-    return Inputs(ids.to(device), attended.to(device), present.to(device), types)

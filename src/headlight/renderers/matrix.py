@@ -16,8 +16,8 @@ from headlight.renderers.colours import is_marked, palette
 from headlight.renderers.html import overlay
 from headlight.renderers.terminal import style_of
 from headlight.renderers.token_names import generation_names
-from headlight.spelling import readable
 from headlight.tokenmixing import TokenMixing
+from headlight.tokens import readable
 
 NUMBERED = 20
 """Up to so many columns the cells have numbers."""

@@ -1,7 +1,7 @@
 """The names of the inputs and outputs of a generated text."""
 
 from headlight.attribution import Generation
-from headlight.spelling import decoded, named, readable
+from headlight.tokens import decoded, named, readable
 
 
 def generation_names(found: Generation) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -15,6 +15,7 @@ from headlight.running.double import double
 from headlight.running.logits import check_finite, check_ids
 from headlight.shapes import Attention, Hidden, Ids, Mixing, PerRow, Scores, TermValues, TokenMask
 from headlight.target import Target
+from headlight.tokens import ordinary
 from headlight.trace.attention_block import Mixer, mixers_of
 from headlight.trace.capture import Recorder, misshapen, unseen, watched_logits
 from headlight.trace.double_embedding import embedded_twice
@@ -190,7 +191,7 @@ def trace(
 
     def embed_mean() -> Hidden:
         words = model.network.get_input_embeddings()
-        mean, plain = mean_output(words), ordinary(rows, inputs)[..., None]
+        mean, plain = mean_output(words), ordinary_tokens(rows, inputs)[..., None]
 
         def replace_words(_module: Any, _args: Any, output: Tensor) -> Tensor:
             return torch.where(plain, mean.to(output), output)
@@ -210,7 +211,7 @@ def trace(
         hidden=tuple(without_padding(h, inputs) for h in hidden),
         mixers=tuple(mixers_of(recorder, inputs)) if recorder.wants_mixers else (),
         sweep=sweep,
-        ordinary=ordinary(rows, inputs),
+        ordinary=ordinary_tokens(rows, inputs),
         run_again=run_again,
         embed=embed,
         embed_mean=embed_mean,
@@ -242,12 +243,11 @@ def mean_output(words: nn.Module) -> Tensor:
     return total / len(weight)
 
 
-def ordinary(rows: Sequence[Row], inputs: Inputs) -> TokenMask:
+def ordinary_tokens(rows: Sequence[Row], inputs: Inputs) -> TokenMask:
     """Where the tokens are that are not special."""
     found = torch.zeros_like(inputs.present)
     for number, row in enumerate(rows):
-        plain = [not special for special in row.is_special]
-        found[number, : len(row)] = torch.tensor(plain if any(plain) else [True] * len(row))
+        found[number, : len(row)] = torch.tensor(ordinary(row.is_special))
     return found
 
 

@@ -27,8 +27,8 @@ from headlight.probing.ask import ask
 from headlight.probing.probe import Subject
 from headlight.renderers.characters import harmless
 from headlight.renderers.pieces import Piece, pieces
-from headlight.spelling import readable, spelled
 from headlight.target import Target
+from headlight.tokens import readable, spelled
 from headlight.web.limits import Limits, Refusal
 from headlight.web.questions import Curves, Explain, Generate, Hide, Layers, Mix, Question
 from headlight.web.replies import (

@@ -17,7 +17,7 @@ from headlight.evaluation.folder import open_folder
 from headlight.evaluation.results import Results, open_run
 from headlight.metrics.case import metric_of
 from headlight.plot.runs import AXES
-from headlight.spelling import spelled
+from headlight.tokens import spelled
 from headlight.web.replies import Cell, Disagreements, MeanCurves, MetricRow, Run, Shown
 
 Scored = dict[int, dict[str, Any]]

@@ -1,9 +1,18 @@
-"""Tokens as people write them, without the marks of their tokenizer."""
+"""Tokens: which of them are ordinary, and how people write them, without the marks of their tokenizer."""
 
 from collections.abc import Sequence
 from functools import cache
 
 SPACE, LINE_BREAK = "␣", "⏎"
+
+
+def ordinary(is_special: Sequence[bool]) -> list[bool]:
+    """Which tokens are not special; all of them where every one is.
+
+    The one rule by which special tokens are left out of scales, baselines and perturbations.
+    """
+    plain = [not special for special in is_special]
+    return plain if any(plain) else [True] * len(plain)
 
 
 def readable(tokens: Sequence[str]) -> tuple[str, ...]:

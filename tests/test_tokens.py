@@ -2,7 +2,7 @@
 
 import pytest
 
-from headlight.spelling import readable, spelled
+from headlight.tokens import readable, spelled
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,53 @@
+"""Explaining when something may fail: as much as can be had, and the reason for the rest."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from headlight.attribution import Attribution
+from headlight.batch import Row
+from headlight.errors import HeadlightError
+from headlight.explaining.batches import run
+from headlight.explaining.plan import Plan, known_options, planned
+from headlight.models.model import Model
+from headlight.target import Target
+
+Outcome = Attribution | HeadlightError
+"""What a method gave for a row: its attribution, or why there is none."""
+
+
+def plan_each(
+    model: Model, methods: Sequence[str], options: Mapping[str, Any], **settings: Any
+) -> tuple[Plan | None, dict[str, HeadlightError]]:
+    """A plan of the methods that this model can be explained by, and why it cannot by the others.
+
+    Each method is given those of the options that it has.
+    """
+    failures: dict[str, HeadlightError] = {}
+    for name in methods:
+        try:
+            planned(model, name, options=known_options([name], options), **settings)
+        except HeadlightError as error:
+            failures[name] = error
+    kept = [name for name in methods if name not in failures]
+    if not kept:
+        return None, failures
+    return planned(model, kept, options=known_options(kept, options), **settings), failures
+
+
+def run_each(
+    model: Model, rows: Sequence[Row], targets: Sequence[Target], plan: Plan
+) -> list[dict[str, Outcome]]:
+    """As `run`; where a pass fails, each half of its rows is tried, then each method alone."""
+    if not rows:
+        return []
+    try:
+        return [dict(found) for found in run(model, rows, targets, plan)]
+    except HeadlightError as error:
+        if len(rows) == 1 and len(plan.entries) == 1:
+            return [{plan.entries[0].name: error}]
+    if len(rows) > 1:
+        middle = len(rows) // 2
+        first = run_each(model, rows[:middle], targets[:middle], plan)
+        return first + run_each(model, rows[middle:], targets[middle:], plan)
+    alone = [run_each(model, rows, targets, plan.only(entry))[0] for entry in plan.entries]
+    return [{name: found for each in alone for name, found in each.items()}]
