@@ -58,10 +58,10 @@ INSIDE = {
     "trace": (
         ("resolve", "padding", "relevance.rules"),
         ("goal", "relevance.presets", "relevance.intercept"),
-        ("readout", "capture"),
-        ("attention_block", "attention_pass", "decoder", "double_embedding"),
-        ("relevance.sweep", "relevance.deeplift"),
+        ("capture",),
+        ("attention_block", "decoder", "double_embedding"),
         ("forward",),
+        ("readout", "attention_pass", "relevance.sweep", "relevance.deeplift"),
         ("trace",),
         ("baselines",),
     ),

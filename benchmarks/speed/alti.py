@@ -23,7 +23,7 @@ from headlight.methods.attention import accumulated
 from headlight.methods.decomposition import norms_of, summands
 from headlight.plot import canvas
 from headlight.renderers.colours import BLUE, VERMILION
-from headlight.trace.attention_block import Mixer
+from headlight.trace.attention_block import AttentionBlock
 from headlight.trace.trace import Trace, trace
 
 HOME = Path(__file__).parent
@@ -32,9 +32,9 @@ ROUNDS = 3
 MOST_BYTES = 2e9
 
 
-def whole_matrix(mixer: Mixer, captured: Trace) -> Tensor:
+def whole_matrix(block: AttentionBlock, captured: Trace) -> Tensor:
     """C of a layer with every contribution of every head in memory at once."""
-    (parts,) = summands(mixer, captured.inputs.lengths, norms_of(mixer, False), True)
+    (parts,) = summands(block, captured.inputs.lengths, norms_of(block, False), True)
     each = torch.einsum("jih,jhd->hijd", parts.attention, parts.vectors)
     contributions = each.sum(0)
     tokens = torch.arange(len(contributions))
@@ -91,8 +91,8 @@ def main() -> None:
                 net(ids)
 
         def released_shape(batch: Batch = batch) -> None:
-            captured = trace(model, batch.rows, [Target()], {"mixers"})
-            accumulated([whole_matrix(mixer, captured)[None] for mixer in captured.mixers])
+            captured = trace(model, batch.rows, [Target()], {"attention_blocks"})
+            accumulated([whole_matrix(block, captured)[None] for block in captured.blocks])
 
         plain()
         answer = {

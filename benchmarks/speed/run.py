@@ -53,7 +53,7 @@ PASSES = {
 
 def group(name: str) -> str:
     needs = METHODS[name].needs
-    if "mixers" in needs:
+    if "attention_blocks" in needs:
         return "decomposition"
     if "relevance" in needs:
         return "relevance"

@@ -75,7 +75,7 @@ def test_scores_of_a_32_bit_network_are_32_bit_numbers_near_the_exact_ones(
     for name, found in answers(family, task, "paper", torch.float32, False).items():
         assert all(scores.dtype == np.float32 for scores in found), name
         assert all(np.isfinite(scores).all() for scores in found), name
-        if METHODS[name].needs and METHODS[name].needs <= {"attention", "mixers"}:
+        if METHODS[name].needs and METHODS[name].needs <= {"attention", "attention_blocks"}:
             near = [distance(a, b) for a, b in zip(found, exact[name], strict=True)]
             assert max(near) < 1e-3, name
 

@@ -18,19 +18,19 @@ def test_the_parts_of_a_block_add_up_to_its_output(family: str, task: Task) -> N
     """In 32 bits, with padding, in every layer: what T_i(x_j) and the biases sum to is y_i."""
     batch = Batch.from_ids(rows())
     target = TARGETS.get(task) or Target()
-    found = trace(model(family, task), batch.rows, [target] * len(rows()), {"mixers"})
+    found = trace(model(family, task), batch.rows, [target] * len(rows()), {"attention_blocks"})
     present = found.inputs.present
-    assert len(found.mixers) == 3
-    for mixer in found.mixers:
-        gap = (put_together(mixer) - mixer.output)[present].abs().max()
-        assert gap <= 1e-4 * mixer.output.abs().max()
+    assert len(found.blocks) == 3
+    for block in found.blocks:
+        gap = (put_together(block) - block.output)[present].abs().max()
+        assert gap <= 1e-4 * block.output.abs().max()
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2", "llama"])
 def test_rows_are_shares_and_causal_tokens_see_nothing_ahead(family: str) -> None:
     task = Task.CAUSAL if family in DECODERS else Task.SEQUENCE
     batch = Batch.from_ids(rows())
-    found = trace(model(family, task), batch.rows, [Target()] * len(rows()), {"mixers"})
+    found = trace(model(family, task), batch.rows, [Target()] * len(rows()), {"attention_blocks"})
     present = found.inputs.present
     for layers in (decomposition.alti_layers(found), decomposition.norm_layers(found)):
         for matrix in layers:

@@ -21,7 +21,7 @@ from headlight.models.architectures import Architecture
 from headlight.models.model import Task
 from headlight.running.double import double
 from headlight.target import Target
-from headlight.trace.capture import Recorder, watching
+from headlight.trace.capture import Recorder, Wants, watching
 from headlight.trace.trace import NEEDS, trace
 from tests.networks import CONFIGS, TARGETS, in_pairs, model, network, rows
 
@@ -103,7 +103,7 @@ def test_only_what_is_needed_is_captured() -> None:
 
 def test_another_thread_s_pass_is_not_recorded() -> None:
     wrapped = model("bert", Task.SEQUENCE)
-    recorder = Recorder(wants_attention=True, wants_blocks=True)
+    recorder = Recorder(Wants(attention=True, blocks=True))
     plain = torch.tensor([rows()[0]])
     own = double(wrapped)
     with watching(own, recorder):
@@ -168,7 +168,7 @@ def test_attention_with_sinks_is_refused_and_the_rest_works() -> None:
         (Architecture(("embedings",), "encoder.layer"), "names 'embedings' as embeddings"),
         (
             Architecture(("embeddings", "encoder.layer.1"), "encoder.layer"),
-            "do not depend on what was captured as the input of block 0",
+            "do not depend on what was captured as the input of block 1",
         ),
         (
             Architecture(("embeddings",), "encoder.layers"),

@@ -16,7 +16,7 @@ from headlight.methods.attention import accumulated
 from headlight.methods.registry import METHODS
 from headlight.registry.options import Count
 from headlight.shapes import Mixing, Scores
-from headlight.trace.attention_block import Mixer, Norm
+from headlight.trace.attention_block import AttentionBlock, Norm
 from headlight.trace.trace import Trace
 
 Power = Literal[1, 2]
@@ -42,23 +42,25 @@ class Summands:
     output: Tensor
 
 
-def summands(mixer: Mixer, sizes: Tensor, norms: Sequence[Norm], eps: bool) -> Iterator[Summands]:
+def summands(
+    block: AttentionBlock, sizes: Tensor, norms: Sequence[Norm], eps: bool
+) -> Iterator[Summands]:
     """Each row of the batch at its own length, through these normalisations.
 
     Centring and γ are linear, so they go into W_O, which is smaller than what it makes.
     """
-    projection, residuals = mixer.projection, mixer.residual
+    projection, residuals = block.projection, block.residual
     scales = torch.ones_like(residuals[..., 0])
     for norm in norms:
         projection, residuals = (
             norm.weight * (part - part.mean(-1, keepdim=True)) for part in (projection, residuals)
         )
         scales = scales * (norm.variance + norm.epsilon if eps else norm.variance).sqrt()
-    outputs = (norms[-1].output if norms else mixer.output) * scales[..., None]
+    outputs = (norms[-1].output if norms else block.output) * scales[..., None]
     for row, size in enumerate(sizes.tolist()):
-        vectors = mixer.values[row, :, :size] @ projection
+        vectors = block.values[row, :, :size] @ projection
         yield Summands(
-            attention=mixer.attention[row, :, :size, :size].permute(2, 1, 0).contiguous(),
+            attention=block.attention[row, :, :size, :size].permute(2, 1, 0).contiguous(),
             vectors=vectors.transpose(0, 1).contiguous(),
             residual=residuals[row, :size],
             scale=scales[row, :size],
@@ -94,9 +96,9 @@ def length(vectors: Tensor, p: int) -> Tensor:
     return vectors.abs_().sum(-1) if p == 1 else torch.linalg.vector_norm(vectors, p, -1)
 
 
-def norms_of(mixer: Mixer, second: bool) -> list[Norm]:
+def norms_of(block: AttentionBlock, second: bool) -> list[Norm]:
     """The normalisations that T goes through: none in pre-norm blocks."""
-    return [n for n in (mixer.norm, mixer.second_norm if second else None) if n is not None]
+    return [n for n in (block.norm, block.second_norm if second else None) if n is not None]
 
 
 def alti_layers(
@@ -109,9 +111,9 @@ def alti_layers(
 ) -> list[Mixing]:
     """C of every layer: how much nearer T_i(x_j) brings to y_i, as shares of each row."""
     found = []
-    for mixer in trace.mixers:
-        matrix = torch.zeros_like(mixer.attention[:, 0])
-        rows = summands(mixer, trace.inputs.lengths, norms_of(mixer, second), not released)
+    for block in trace.blocks:
+        matrix = torch.zeros_like(block.attention[:, 0])
+        rows = summands(block, trace.inputs.lengths, norms_of(block, second), not released)
         for row, parts in enumerate(rows):
             shift = 1e-6 * parts.scale[:, None] if released else 0
             distances = lengths(parts, parts.output - shift, p, memory)
@@ -139,9 +141,9 @@ def norm_layers(trace: Trace, *, memory: Count = MEMORY) -> list[Mixing]:
 def globenc_layers(trace: Trace, *, memory: Count = MEMORY, released: bool = False) -> list[Mixing]:
     """‖T_i(x_j)‖₂ of every layer after both normalisations; shares of each row where there are none."""
     return [
-        matrix if mixer.second_norm is not None else matrix / row_sums(matrix)
-        for mixer, matrix in zip(
-            trace.mixers, lengths_of(trace, memory, second=True, released=released), strict=True
+        matrix if block.second_norm is not None else matrix / row_sums(matrix)
+        for block, matrix in zip(
+            trace.blocks, lengths_of(trace, memory, second=True, released=released), strict=True
         )
     ]
 
@@ -150,9 +152,9 @@ def lengths_of(
     trace: Trace, memory: int, *, second: bool, released: bool = False
 ) -> Iterator[Mixing]:
     """‖T_i(x_j)‖₂ of every layer."""
-    for mixer in trace.mixers:
-        matrix = torch.zeros_like(mixer.attention[:, 0])
-        rows = summands(mixer, trace.inputs.lengths, norms_of(mixer, second), not released)
+    for block in trace.blocks:
+        matrix = torch.zeros_like(block.attention[:, 0])
+        rows = summands(block, trace.inputs.lengths, norms_of(block, second), not released)
         for row, parts in enumerate(rows):
             found = lengths(parts, None, 2, memory)
             scaled = found * is_mixed(parts) / parts.scale[:, None]
@@ -168,7 +170,7 @@ def row_sums(matrix: Mixing) -> Tensor:
 
 @METHODS.register(
     "alti",
-    needs={"mixers"},
+    needs={"attention_blocks"},
     aliases=("ALTI_l1", "aggregation_of_layer_wise_token_to_token_interactions"),
     paper="Ferrando, Gállego and Costa-jussà (2022)",
     mixing=alti_layers,
@@ -198,7 +200,7 @@ def alti_ln2_layers(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> li
 
 @METHODS.register(
     "alti_ln2",
-    needs={"mixers"},
+    needs={"attention_blocks"},
     aliases=("ALTI+LN2",),
     paper="Ferrando et al. (2022), released code only",
     mixing=alti_ln2_layers,
@@ -220,7 +222,7 @@ def alti_ln2_released(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> 
 
 @METHODS.register(
     "norms",
-    needs={"mixers"},
+    needs={"attention_blocks"},
     aliases=("norm_rollout", "kobayashi"),
     paper="Kobayashi et al. (2021), with rollout as in Ferrando et al. (2022)",
     mixing=norm_layers,
@@ -235,7 +237,7 @@ def norms(trace: Trace, *, memory: Count = MEMORY) -> Scores:
 
 @METHODS.register(
     "globenc",
-    needs={"mixers"},
+    needs={"attention_blocks"},
     aliases=("global_encoder_attribution",),
     paper="Modarressi et al. (2022)",
     mixing=globenc_layers,

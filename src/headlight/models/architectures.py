@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
-class Mixer:
+class BlockPaths:
     """The parts of a block that mix tokens, as paths below it.
 
     projection: what joins the heads. norm: the normalisation of attention plus residual; None where
@@ -30,24 +30,24 @@ class Architecture:
     blocks: the list of blocks ('*' stands for every member of a list); a block may run several times.
     position_offset: positions lost because counting starts after the padding index.
     final_norm: the normalisation after the last block, if there is one.
-    mixer: the parts of a block that mix tokens; None if they do not follow one another as here.
+    parts: the parts of a block that mix tokens; None if they do not follow one another as here.
     """
 
     embeddings: tuple[str, ...]
     blocks: str
     position_offset: int = 0
     final_norm: str | None = None
-    mixer: Mixer | None = None
+    parts: BlockPaths | None = None
 
 
-BERT_MIXER = Mixer("attention.output.dense", "attention.output.LayerNorm", "output.LayerNorm")
-BERT = Architecture(("embeddings",), "encoder.layer", mixer=BERT_MIXER)
+BERT_PARTS = BlockPaths("attention.output.dense", "attention.output.LayerNorm", "output.LayerNorm")
+BERT = Architecture(("embeddings",), "encoder.layer", parts=BERT_PARTS)
 ROBERTA = replace(BERT, position_offset=2)
 LLAMA = Architecture(
     ("embed_tokens",),
     "layers",
     final_norm="norm",
-    mixer=Mixer("self_attn.o_proj", None, "post_attention_layernorm"),
+    parts=BlockPaths("self_attn.o_proj", None, "post_attention_layernorm"),
 )
 
 ARCHITECTURES: dict[str, Architecture] = {
@@ -57,26 +57,26 @@ ARCHITECTURES: dict[str, Architecture] = {
     "distilbert": Architecture(
         ("embeddings",),
         "transformer.layer",
-        mixer=Mixer("attention.out_lin", "sa_layer_norm", "output_layer_norm"),
+        parts=BlockPaths("attention.out_lin", "sa_layer_norm", "output_layer_norm"),
     ),
     "electra": replace(BERT, embeddings=("embeddings", "embeddings_project")),
     "albert": Architecture(
         ("embeddings", "encoder.embedding_hidden_mapping_in"),
         "encoder.albert_layer_groups.*.albert_layers",
-        mixer=Mixer("attention.dense", "attention.LayerNorm", "full_layer_layer_norm"),
+        parts=BlockPaths("attention.dense", "attention.LayerNorm", "full_layer_layer_norm"),
     ),
     "mpnet": replace(
-        ROBERTA, mixer=Mixer("attention.attn.o", "attention.LayerNorm", "output.LayerNorm")
+        ROBERTA, parts=BlockPaths("attention.attn.o", "attention.LayerNorm", "output.LayerNorm")
     ),
     "deberta-v2": BERT,
     "modernbert": Architecture(
         ("embeddings",),
         "layers",
         final_norm="final_norm",
-        mixer=Mixer("attn.Wo", None, "mlp_norm"),
+        parts=BlockPaths("attn.Wo", None, "mlp_norm"),
     ),
     "gpt2": Architecture(
-        ("drop",), "h", final_norm="ln_f", mixer=Mixer("attn.c_proj", None, "ln_2")
+        ("drop",), "h", final_norm="ln_f", parts=BlockPaths("attn.c_proj", None, "ln_2")
     ),
     "llama": LLAMA,
     "mistral": LLAMA,

@@ -17,8 +17,8 @@ from headlight.models.task import Task as Task
 
 
 @dataclass(frozen=True, eq=False)
-class MixerParts:
-    """The live modules of a block that mix tokens (see `architectures.Mixer`)."""
+class BlockParts:
+    """The live modules of a block that mix tokens (see `architectures.BlockPaths`)."""
 
     projection: nn.Module
     norm: nn.Module | None
@@ -133,7 +133,7 @@ class Model:
         """
         if self.architecture is None:
             return [self.word_embeddings]
-        found = [m for path in self.architecture.embeddings for m in self.parts(path)]
+        found = [m for path in self.architecture.embeddings for m in self.modules_at(path)]
         if not found:
             raise self.missing_part("embeddings", ", ".join(self.architecture.embeddings))
         return found
@@ -147,7 +147,7 @@ class Model:
                 f"Known families: {', '.join(sorted(ARCHITECTURES))}. Add a row "
                 "(docs/how-to/add-an-architecture.md), or use a method that needs no blocks."
             )
-        blocks = [b for part in self.parts(self.architecture.blocks) for b in part.children()]
+        blocks = [b for part in self.modules_at(self.architecture.blocks) for b in part.children()]
         if not blocks:
             raise self.missing_part("blocks", self.architecture.blocks)
         return blocks
@@ -156,18 +156,18 @@ class Model:
     def final_norms(self) -> list[nn.Module]:
         """The normalisation between the last block and the head; none in families that have none there."""
         path = self.architecture.final_norm if self.architecture else None
-        return self.parts(path) if path else []
+        return self.modules_at(path) if path else []
 
     @property
-    def mixers(self) -> list[MixerParts]:
+    def block_parts(self) -> list[BlockParts]:
         """The parts of every block that mix tokens."""
         blocks = self.blocks
         assert self.architecture is not None
-        names = self.architecture.mixer
+        names = self.architecture.parts
         if names is None:
             raise UnsupportedModel(
-                f"the row '{self.network.config.model_type}' of the architecture table names no mixer, so "
-                "attention blocks cannot be decomposed. Use a method that does not decompose them."
+                f"the row '{self.network.config.model_type}' of the architecture table names no parts of "
+                "blocks, so attention cannot be decomposed. Use a method that does not decompose it."
             )
 
         def part(block: nn.Module, role: str, path: str) -> nn.Module:
@@ -177,7 +177,7 @@ class Model:
                 raise self.missing_part(role, path) from error
 
         return [
-            MixerParts(
+            BlockParts(
                 part(block, "the projection of a block", names.projection),
                 part(block, "the norm of a block", names.norm) if names.norm else None,
                 part(block, "the second norm of a block", names.second_norm),
@@ -190,7 +190,7 @@ class Model:
         """The network's class and model type, for messages."""
         return f"{type(self.network).__name__} (model type '{self.network.config.model_type}')"
 
-    def parts(self, path: str) -> list[nn.Module]:
+    def modules_at(self, path: str) -> list[nn.Module]:
         """The modules at a path of the table below the base model; none if it does not exist."""
         found: list[nn.Module] = [self.network.base_model]
         for name in path.split("."):

@@ -9,9 +9,9 @@ from torch.autograd.graph import Node
 from headlight.batch import Inputs
 from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
-from headlight.proof.probes import probe
-from headlight.trace.capture import Recorder
-from headlight.trace.relevance.intercept import Sweep, Switchboard
+from headlight.trace.capture import Wants
+from headlight.trace.forward import Pass, forward
+from headlight.trace.relevance.intercept import Sweep
 from headlight.trace.relevance.presets import preset_rules
 
 MOVING = frozenset(
@@ -34,16 +34,14 @@ def escaping(model: Model, inputs: Inputs) -> str:
     """Why relevance does not follow everything that the network computes; empty if it does."""
     if model.attention_refusal:
         return "its attention cannot be watched"
-    recorder = Recorder(
-        wants_attention=True, wants_blocks=True, wants_gradient=True, board=Switchboard(1)
-    )
-    logits = probe(model, inputs, recorder)
-    unseen = {short_name(node) for node in relevance_path(logits)} - MOVING
+    wants = Wants(attention=True, blocks=True, gradient=True, relevance=True)
+    watched = forward(model, inputs, wants)
+    unseen = {short_name(node) for node in relevance_path(watched.logits)} - MOVING
     if unseen:
         return f"it computes {', '.join(sorted(unseen))}, which is not an operation of torch that can be seen"
     if not is_small(model):
         return ""
-    total = relevance_sum(logits, recorder)
+    total = relevance_sum(watched)
     if total is not None and abs(total - 1) > CONSERVED:
         return f"of a relevance of 1 at its logits {total:.3g} arrives at its embeddings"
     return ""
@@ -75,16 +73,16 @@ def relevance_path(logits: Tensor) -> Iterator[Node]:
             yield node
 
 
-def relevance_sum(logits: Tensor, recorder: Recorder) -> float | None:
+def relevance_sum(watched: Pass) -> float | None:
     """What arrives at the embeddings of a relevance of 1 at a logit; None where an operation has no rule."""
-    assert recorder.board is not None
-    assert recorder.embeddings is not None
+    captured, logits = watched.captured, watched.logits
+    assert captured.board is not None
     seed = torch.zeros_like(logits)
     # Not just any logit: that of a padding token has weights of 0, by which no relevance is sent.
     seed[0, -1, logits[0, -1].argmax()] = 1
     try:
-        with recorder.board.sweeping(Sweep("chefer", preset_rules("chefer"))):
-            (found,) = torch.autograd.grad(logits, recorder.embeddings, seed, allow_unused=True)
+        with captured.board.sweeping(Sweep("chefer", preset_rules("chefer"))):
+            (found,) = torch.autograd.grad(logits, captured.embeddings, seed, allow_unused=True)
     except UnsupportedModel:
         return None
     return None if found is None else float(found.double().sum())

@@ -14,7 +14,6 @@ from headlight.errors import UnsupportedModel
 from headlight.models.model import POOLED, Model, is_half_precision
 from headlight.running.double import double
 from headlight.running.logits import check_finite, logits_of
-from headlight.trace.capture import Recorder, watched_logits
 
 PROBE_LENGTHS = (6, 7, 9, 12)
 
@@ -52,11 +51,6 @@ def probe_rows(model: Model) -> Sequence[Row]:
 def inputs_of(model: Model, rows: Sequence[Row]) -> Inputs:
     """Probes as a network is given them."""
     return collate(rows, model.pad_id or 0, model.network.device)
-
-
-def probe(model: Model, inputs: Inputs, recorder: Recorder) -> Tensor:
-    """The logits of a probe, watched."""
-    return watched_logits(model, recorder, inputs)
 
 
 def first_run(model: Model, inputs: Inputs) -> tuple[Tensor, str | None]:

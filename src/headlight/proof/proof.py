@@ -11,50 +11,51 @@ from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
 from headlight.models.readout import Readout
 from headlight.proof.escape import escaping
-from headlight.proof.probes import first_run, inputs_of, probe, probe_rows, size_of_error
+from headlight.proof.probes import first_run, inputs_of, probe_rows, size_of_error
 from headlight.proof.readout import EARLIER, ProbePass, derived, reads_more
 from headlight.proof.slope import check_gradients
-from headlight.trace.attention_block import mixers_of, put_together
-from headlight.trace.capture import Recorder, misshapen
+from headlight.trace.attention_block import put_together
+from headlight.trace.capture import Wants, misshapen
+from headlight.trace.forward import Pass, forward
 
 
 def proved(model: Model) -> Model:
     """The model, once its architecture row and the capture of its attention hold on a short probe.
 
     The logits and gradients of a watched pass are those of a plain one, and the gradients are the slope of
-    the logits; every block shows one attention map whose
-    rows sum to 1; the logits depend on each of them, on every block and on the embeddings; and the parts
-    of every attention block add up to its output. Of an unknown family, attention that is not of this
-    form is not used. Where the attention interface shows nothing, softmax is watched instead. Where the
-    head reads, whether rows of different lengths may share a pass, and whether relevance follows
-    everything that is computed, is derived from probes too.
+    the logits; every block shows one attention map whose rows sum to 1; the logits depend on each of them, on
+    every block and on the embeddings; and the parts of every attention block add up to its output. Of an
+    unknown family, attention that is not of this form is not used. Where the attention interface shows
+    nothing, softmax is watched instead. Where the head reads, whether rows of different lengths may share a
+    pass, and whether relevance follows everything that is computed, is derived from probes too.
     """
     rows = probe_rows(model)
     inputs = inputs_of(model, rows[:1])
     expected, stage = first_run(model, inputs)
     model = replace(model, readout=Readout(stage=stage))
-    model, seen, watched = watch_attention(model, inputs, expected)
-    check_double(model, inputs_of(model, rows[2:3]), seen, watched)
+    model, watched = watch_attention(model, inputs, expected)
+    check_double(model, inputs_of(model, rows[2:3]), watched)
     model, passes = probe_together(model, rows, expected)
-    check_gradients(model, inputs, seen, watched)
+    check_gradients(model, watched)
     model = replace(model, readout=derived(model, passes))
-    if reads_more(watched.embeddings, ProbePass(rows[:1], inputs, watched.last, seen)):
+    if reads_more(watched):
         model = replace(model, readout=replace(model.readout, refusal=EARLIER))
     if model.architecture is not None:
-        check_row(model, inputs, seen, watched)
+        check_row(model, watched)
         model = replace(model, relevance_refusal=escaping(model, inputs))
     return model
 
 
-def check_double(model: Model, other: Inputs, seen: Tensor, watched: Recorder) -> None:
+def check_double(model: Model, other: Inputs, watched: Pass) -> None:
     """What runs is the double alone: none of the user's weights, and nothing that an earlier pass has left.
 
-    seen: the logits of another probe than `other`, and what was recorded with them.
+    watched: a pass of another probe than `other`.
     """
-    first, again = (probe(model, other, Recorder()) for _ in range(2))
+    first, again = (forward(model, other, Wants()).logits for _ in range(2))
     error = size_of_error(model)
     is_same = torch.allclose(first, again, rtol=error, atol=error)
-    if not is_same or any(leaf is not watched.embeddings for leaf in leaves(seen)):
+    ends = leaves(watched.logits)
+    if not is_same or any(leaf is not watched.captured.embeddings for leaf in ends):
         raise UnsupportedModel(
             f"{model.family} refers to parts of itself by ways that cannot be followed, such as a hook that "
             "knows the network by a global name. Let hooks and helpers reach it through `self`."
@@ -77,27 +78,25 @@ def leaves(result: Tensor) -> Iterator[Tensor]:
 # ------------------------------------------------------------------------------------ attention
 
 
-def watch_attention(
-    model: Model, inputs: Inputs, expected: Tensor
-) -> tuple[Model, Tensor, Recorder]:
-    """The model with the way in which its attention can be seen, or without; logits, what was seen."""
+def watch_attention(model: Model, inputs: Inputs, expected: Tensor) -> tuple[Model, Pass]:
+    """The model with the way in which its attention can be seen, or without, and the watched pass."""
     refusal = ""
     for way in ("interface", "softmax"):
         model = replace(model, sees_attention_by=way)
         try:
-            seen, watched = watch(model, inputs, attention=True)
+            watched = watch(model, inputs, attention=True)
         except UnsupportedModel as error:
             if error.__cause__ is None:
                 refusal = str(error)
                 break
             refusal = f"fails when its attention is watched ({error.__cause__})"
             continue
-        refusal = moved(model, seen, expected) or unusual(model, watched.attention, inputs)
-        if watched.attention and not refusal:
-            return model, seen, watched
+        attention = watched.captured.attention
+        refusal = moved(model, watched.logits, expected) or unusual(model, attention, inputs)
+        if attention and not refusal:
+            return model, watched
     model = replace(model, attention_refusal=refusal)
-    seen, watched = watch(model, inputs, attention=False)
-    return model, seen, watched
+    return model, watch(model, inputs, attention=False)
 
 
 def moved(model: Model, seen: Tensor, expected: Tensor) -> str:
@@ -107,17 +106,17 @@ def moved(model: Model, seen: Tensor, expected: Tensor) -> str:
     return "" if is_same else f"moves its logits by {difference:.2g} when its attention is watched"
 
 
-def watch(model: Model, inputs: Inputs, *, attention: bool) -> tuple[Tensor, Recorder]:
-    """The logits of a watched probe, and what was seen."""
+def watch(model: Model, inputs: Inputs, *, attention: bool) -> Pass:
+    """A pass of a probe, watched for everything that is to be proved."""
     row = model.architecture
-    recorder = Recorder(
-        wants_attention=attention,
-        wants_blocks=row is not None,
-        wants_mixers=attention and row is not None and row.mixer is not None,
-        wants_last=True,
-        wants_gradient=True,
+    wants = Wants(
+        attention=attention,
+        blocks=row is not None,
+        parts=attention and row is not None and row.parts is not None,
+        last=True,
+        gradient=True,
     )
-    return probe(model, inputs, recorder), recorder
+    return forward(model, inputs, wants)
 
 
 def unusual(model: Model, attention: Sequence[Tensor], inputs: Inputs) -> str:
@@ -148,7 +147,7 @@ def probe_together(
     except UnsupportedModel:
         together = None
     if together is not None:
-        alone = together.logits[:1, : expected.shape[1]].detach()
+        alone = together.forward.logits[:1, : expected.shape[1]].detach()
         difference = float((alone - expected).abs().max())
         if difference <= size_of_error(model) * (1 + float(expected.abs().max())):
             return model, [together]
@@ -157,45 +156,44 @@ def probe_together(
 
 def probe_pass(model: Model, rows: Sequence[Row]) -> ProbePass:
     """One pass in which only the head is given gradients."""
-    inputs, recorder = inputs_of(model, rows), Recorder(wants_last=True)
-    logits = probe(model, inputs, recorder)
-    return ProbePass(rows, inputs, recorder.last, logits)
+    return ProbePass(rows, forward(model, inputs_of(model, rows), Wants(last=True)))
 
 
 # ------------------------------------------------------------------------------- the row of the table
 
 
-def check_row(model: Model, inputs: Inputs, seen: Tensor, watched: Recorder) -> None:
+def check_row(model: Model, watched: Pass) -> None:
     """What the row of the table says must hold."""
-    layers = len(watched.block_inputs)
-    if not model.attention_refusal and len(watched.attention) != layers:
-        raise failed(
-            model, f"{layers} blocks ran, but {len(watched.attention)} attention maps were seen"
-        )
-    check_causes(model, watched, seen)
-    check_mixers(model, watched, inputs, size_of_error(model))
+    layers = watched.captured.depth
+    maps = len(watched.captured.attention)
+    if not model.attention_refusal and maps != layers:
+        raise failed(model, f"{layers} blocks ran, but {maps} attention maps were seen")
+    check_causes(model, watched)
+    check_blocks(model, watched, size_of_error(model))
 
 
-def check_causes(model: Model, watched: Recorder, logits: Tensor) -> None:
+def check_causes(model: Model, watched: Pass) -> None:
     """What was captured must be what the logits are computed from; a head may read an earlier layer."""
-    assert watched.embeddings is not None
-    parts = {"its embeddings": watched.embeddings}
-    known = 1 if model.readout.refusal == EARLIER else len(watched.block_inputs)
-    parts |= {f"the input of block {n}": h for n, h in enumerate(watched.block_inputs[:known])}
-    parts |= {f"the attention of layer {n}": a for n, a in enumerate(watched.attention[:known])}
+    captured = watched.captured
+    known = 1 if model.readout.refusal == EARLIER else captured.depth
+    parts = {"its embeddings": captured.embeddings}
+    parts |= {f"the input of block {n}": h for n, h in enumerate(captured.hidden[:known], 1)}
+    parts |= {f"the attention of layer {n}": a for n, a in enumerate(captured.attention[:known], 1)}
     used = {name: part for name, part in parts.items() if part.requires_grad}
-    found = torch.autograd.grad(logits.float().sum(), list(used.values()), allow_unused=True)
+    found = torch.autograd.grad(
+        watched.logits.float().sum(), list(used.values()), allow_unused=True, retain_graph=True
+    )
     moving = {name for name, gradient in zip(used, found, strict=True) if gradient is not None}
     for name in parts:
         if name not in moving:
             raise failed(model, f"its logits do not depend on what was captured as {name}")
 
 
-def check_mixers(model: Model, watched: Recorder, inputs: Inputs, tolerance: float) -> None:
+def check_blocks(model: Model, watched: Pass, tolerance: float) -> None:
     """The parts of every attention block must add up to what it gives."""
-    for number, mixer in enumerate(mixers_of(watched, inputs) if watched.mixers else ()):
-        difference = float((put_together(mixer) - mixer.output).abs().max())
-        if difference > tolerance * (1 + float(mixer.output.abs().max())):
+    for number, block in enumerate(watched.blocks if watched.captured.blocks else (), 1):
+        difference = float((put_together(block) - block.output).abs().max())
+        if difference > tolerance * (1 + float(block.output.abs().max())):
             raise failed(
                 model,
                 f"the parts of its attention block {number} miss its output by {difference:.2g}",

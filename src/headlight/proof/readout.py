@@ -10,6 +10,7 @@ from torch import Tensor
 from headlight.batch import Inputs, Row
 from headlight.models.model import POOLED, Model
 from headlight.models.readout import Readout, Stretch
+from headlight.trace.forward import Pass
 from headlight.trace.readout import UNREAD, beside, gradient_of, shares_of, tolerance
 
 TOKENS = [(k, k + 1) for k in range(4)] + [(-1, None), (-2, -1), (-3, -2)]
@@ -29,12 +30,25 @@ NOT_BY_TOKEN = "is given states that are not one for each token"
 
 @dataclass(frozen=True, eq=False)
 class ProbePass:
-    """One pass of some probes: what went in, the last hidden states (if they were seen) and the logits."""
+    """A pass of some probes."""
 
     rows: Sequence[Row]
-    inputs: Inputs
-    last: Tensor | None
-    logits: Tensor
+    forward: Pass
+
+    @property
+    def inputs(self) -> Inputs:
+        """What went in."""
+        return self.forward.inputs
+
+    @property
+    def last(self) -> Tensor | None:
+        """The last hidden states, if they were seen."""
+        return self.forward.captured.last
+
+    @property
+    def logits(self) -> Tensor:
+        """What came out."""
+        return self.forward.logits
 
 
 def derived(model: Model, passes: Sequence[ProbePass]) -> Readout:
@@ -119,11 +133,12 @@ def read_elsewhere(model: Model, places: Tensor, each: ProbePass) -> str:
     return beside(gradient_of(value, each.last), places, tolerance(model))
 
 
-def reads_more(embeddings: Tensor | None, each: ProbePass, most: float = 1e-2) -> bool:
+def reads_more(watched: Pass, most: float = 1e-2) -> bool:
     """Whether the embeddings reach the logits by other ways than through the last hidden states."""
-    if each.last is None:
+    embeddings, last = watched.captured.embeddings, watched.captured.last
+    if last is None:
         return False
-    value = (each.logits * mixture(each.logits.shape, each.logits)).sum()
-    total, upper = gradient_of(value, embeddings), gradient_of(value, each.last)
-    through = gradient_of((each.last * upper.to(each.last)).sum(), embeddings)
+    value = (watched.logits * mixture(watched.logits.shape, watched.logits)).sum()
+    total, upper = gradient_of(value, embeddings), gradient_of(value, last)
+    through = gradient_of((last * upper.to(last)).sum(), embeddings)
     return float((total - through).norm()) > most * float(total.norm())

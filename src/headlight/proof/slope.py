@@ -11,11 +11,12 @@ from headlight.batch import Inputs
 from headlight.errors import UnsupportedModel
 from headlight.models.model import Model, is_half_precision
 from headlight.proof.escape import is_small
-from headlight.proof.probes import probe, size_of_error
+from headlight.proof.probes import size_of_error
 from headlight.proof.readout import mixture
 from headlight.running.logits import foreign_code
 from headlight.running.precision import widened
-from headlight.trace.capture import Recorder
+from headlight.trace.capture import Wants
+from headlight.trace.forward import Pass, forward
 from headlight.trace.readout import gradient_of
 
 SLOPE_STEPS = {torch.float32: (1e-2, 3e-3), torch.float64: (1e-5, 3e-6)}
@@ -23,25 +24,22 @@ SLOPE_STEPS = {torch.float32: (1e-2, 3e-3), torch.float64: (1e-5, 3e-6)}
 SLOPE_ERROR = 0.1
 
 
-def check_gradients(model: Model, inputs: Inputs, seen: Tensor, watched: Recorder) -> None:
+def check_gradients(model: Model, watched: Pass) -> None:
     """Gradients must be those of the plain network, and the slope of its logits."""
-    plain = Recorder(wants_gradient=True)
-    logits = probe(model, inputs, plain)
-    assert plain.embeddings is not None
+    plain = forward(model, watched.inputs, Wants(gradient=True))
+    logits, embeddings = plain.logits, plain.captured.embeddings
     weights = mixture(logits.shape, logits)
     found = None
     if logits.requires_grad:
         with foreign_code(model):
-            (found,) = torch.autograd.grad(
-                (logits * weights).sum(), plain.embeddings, allow_unused=True
-            )
+            (found,) = torch.autograd.grad((logits * weights).sum(), embeddings, allow_unused=True)
     if found is None:
         raise UnsupportedModel(
             f"{model.family} computes its logits without gradients: some part of it is quantised, or detaches "
             "values. Load it in full precision (dtype=torch.float32), without that part."
         )
     own = found.double()
-    ours = gradient_of((seen * weights).sum(), watched.embeddings)
+    ours = gradient_of((watched.logits * weights).sum(), watched.captured.embeddings)
     most = 100 * size_of_error(model)
     if float((own - ours).norm()) > most * float(own.norm()):
         raise UnsupportedModel(
@@ -49,7 +47,7 @@ def check_gradients(model: Model, inputs: Inputs, seen: Tensor, watched: Recorde
             "the network treats them differently; without it the network is explained."
         )
     if not is_half_precision(model.network):
-        check_slope(model, inputs, plain.embeddings, own, weights)
+        check_slope(model, watched.inputs, embeddings, own, weights)
 
 
 def check_slope(
@@ -107,7 +105,7 @@ def slopes(
     at_once = 1 if model.takes_one_row else len(moved)
     logits = torch.cat(
         [
-            probe(model, inputs.repeated(len(part)), Recorder(replacement=part))
+            forward(model, inputs.repeated(len(part)), Wants(), part).logits
             for part in torch.split(moved, at_once)
         ]
     )

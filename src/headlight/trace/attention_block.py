@@ -1,4 +1,4 @@
-"""`Mixer`: what one attention block adds up, taken apart exactly.
+"""`AttentionBlock`: what one attention block adds up, taken apart exactly.
 
 y_i = norm(x_i + Σ_j Σ_h A^h_ij W_O^h v^h_j + b_O), where v_j = W_V x_j + b_V; pre-norm blocks normalise
 before W_V and have no norm around the sum.
@@ -14,8 +14,8 @@ from transformers.pytorch_utils import Conv1D
 
 from headlight.batch import Inputs
 from headlight.shapes import Attention, Features, Hidden, Projection, Scores, Values
-from headlight.trace.capture import Recorder
-from headlight.trace.padding import without_padding
+from headlight.trace.capture import Captured
+from headlight.trace.padding import zero_padding
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Norm:
 
 
 @dataclass(frozen=True, eq=False)
-class Mixer:
+class AttentionBlock:
     """One attention block. norm and second_norm are those after the sums; None in pre-norm blocks."""
 
     attention: Attention
@@ -48,42 +48,40 @@ class Mixer:
     output: Hidden
 
 
-def mixers_of(recorder: Recorder, inputs: Inputs) -> Iterator[Mixer]:
-    """The attention blocks of a recorded pass, from input to output."""
-    layers = zip(
-        recorder.mixers, recorder.attention, recorder.values, recorder.block_inputs, strict=True
-    )
-    for number, (own, attention, values, residual) in enumerate(layers):
-        kept = without_padding(attention, inputs)
-        mixed = values.detach().to(kept)
-        projection, bias = projected(own.projection, mixed)
+def blocks_of(captured: Captured, inputs: Inputs) -> Iterator[AttentionBlock]:
+    """The attention blocks of a pass, from input to output."""
+    layers = zip(captured.blocks, captured.attention, captured.hidden[:-1], strict=True)
+    for own, attention, residual in layers:
+        kept = zero_padding(attention, inputs)
+        mixed = own.values.detach().to(kept)
+        projection, bias = projected(own.parts.projection, mixed)
         first = second = None
-        output = recorder.second_norms[number][0]
-        if own.norm is not None:
-            first = acted(own.norm, *recorder.norms[number], inputs)
-            second = acted(own.second_norm, *recorder.second_norms[number], inputs)
+        output = own.second_norm[0]
+        if own.parts.norm is not None and own.norm is not None:
+            first = acted(own.parts.norm, *own.norm, inputs)
+            second = acted(own.parts.second_norm, *own.second_norm, inputs)
             output = first.output
-        yield Mixer(
+        yield AttentionBlock(
             attention=kept,
             values=mixed,
             projection=projection,
             bias=bias,
-            residual=without_padding(residual, inputs),
+            residual=zero_padding(residual, inputs),
             norm=first,
             second_norm=second,
-            output=without_padding(output, inputs),
+            output=zero_padding(output, inputs),
         )
 
 
-def put_together(mixer: Mixer) -> Hidden:
+def put_together(block: AttentionBlock) -> Hidden:
     """The output of the block from its parts, as a check: what is taken apart must add up."""
-    mixed = torch.einsum("bhqk,bhkw,hwd->bqd", mixer.attention, mixer.values, mixer.projection)
-    total = mixer.residual + mixed + mixer.bias
-    if mixer.norm is None:
+    mixed = torch.einsum("bhqk,bhkw,hwd->bqd", block.attention, block.values, block.projection)
+    total = block.residual + mixed + block.bias
+    if block.norm is None:
         return total
     centred = total - total.mean(-1, keepdim=True)
-    deviation = (mixer.norm.variance + mixer.norm.epsilon).sqrt()
-    return mixer.norm.weight * centred / deviation[..., None] + mixer.norm.bias
+    deviation = (block.norm.variance + block.norm.epsilon).sqrt()
+    return block.norm.weight * centred / deviation[..., None] + block.norm.bias
 
 
 @torch.no_grad()
@@ -107,6 +105,6 @@ def projected(module: nn.Module, values: Values) -> tuple[Projection, Features]:
 def acted(module: nn.Module, given: Tensor, output: Tensor, inputs: Inputs) -> Norm:
     """A layer norm on what it was given."""
     assert isinstance(module, nn.LayerNorm)
-    given, output = (without_padding(states, inputs) for states in (given, output))
+    given, output = (zero_padding(states, inputs) for states in (given, output))
     weight, bias = (part.detach().to(given) for part in (module.weight, module.bias))
     return Norm(weight, bias, module.eps, given, output)

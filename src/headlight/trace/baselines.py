@@ -26,12 +26,12 @@ class Baseline:
     def embeddings(self, trace: Trace) -> Hidden:
         """The embeddings of every row with its ordinary tokens taken away, positions kept."""
         if self.kind == "mean":
-            mean: Hidden = trace.once(self, trace.embed_mean)
+            mean: Hidden = trace.forward.once(self, trace.embed_mean)
             return mean
         if self.token is None:
             return trace.embeddings * ~trace.ordinary[..., None]
         without = torch.where(trace.ordinary, self.token, trace.inputs.ids)
-        found: Hidden = trace.once(self, lambda: trace.embed(without))
+        found: Hidden = trace.forward.once(self, lambda: trace.embed(without))
         return found
 
 

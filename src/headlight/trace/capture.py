@@ -20,11 +20,8 @@ from transformers.masking_utils import eager_mask
 
 from headlight.batch import Inputs
 from headlight.errors import UnsupportedModel
-from headlight.models.model import MixerParts, Model
-from headlight.running.double import double
-from headlight.running.logits import logits_of
+from headlight.models.model import BlockParts, Model
 from headlight.running.precision import max_precision
-from headlight.running.undisturbed import plain_state, undisturbed
 from headlight.trace.relevance.intercept import Switchboard, intercepted
 
 IMPLEMENTATION = "headlight"
@@ -38,39 +35,107 @@ PRODUCTS = (
 )
 
 
-@dataclass(eq=False)
-class Recorder:
-    """What one forward pass leaves behind, in the order in which it happened.
+@dataclass(frozen=True)
+class Wants:
+    """What a pass is watched for.
 
-    `replacement` stands in for the embeddings. `board` is there if relevance will be asked for. `last`
-    are the last hidden states, which the head is given. `values` are what the heads mix, [batch, head, key,
-    width]; `norms` and `second_norms` what went into and came out of the normalisations of the blocks, whose
-    parts are `mixers`.
+    blocks: the inputs and the output of the blocks. parts: what their attention adds up. last: the last hidden
+    states, which the head is given. gradient: all of it with its graph. relevance: so that relevance can be
+    sent back through it.
     """
 
-    wants_attention: bool = False
-    wants_blocks: bool = False
-    wants_mixers: bool = False
-    wants_last: bool = False
-    wants_gradient: bool = False
-    replacement: Tensor | None = None
+    attention: bool = False
+    blocks: bool = False
+    parts: bool = False
+    last: bool = False
+    gradient: bool = False
+    relevance: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class BlockRecord:
+    """What was seen of one attention block: its modules, and what they were given and gave.
+
+    values: what the heads mix, [batch, head, key, width]. norm: what went into and came out of the
+    normalisation of attention plus residual, None in pre-norm blocks; second_norm: the same of the other one.
+    """
+
+    parts: BlockParts
+    values: Tensor
+    norm: tuple[Tensor, Tensor] | None
+    second_norm: tuple[Tensor, Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class Captured:
+    """What a pass left behind, as it was computed: with its graph, and with what padding made of it.
+
+    embeddings: the input of the first block (of an unknown family: the word embeddings). hidden: h⁰ … h^L, the
+    input of every block and the output of the last. attention: the weights of every layer. last: what the head
+    was given. blocks: the attention blocks. board: what a sweep of relevance is told through.
+    """
+
+    embeddings: Tensor
+    hidden: tuple[Tensor, ...] = ()
+    attention: tuple[Tensor, ...] = ()
+    last: Tensor | None = None
+    blocks: tuple[BlockRecord, ...] = ()
     board: Switchboard | None = None
+
+    @property
+    def depth(self) -> int:
+        """How many blocks ran."""
+        return max(0, len(self.hidden) - 1)
+
+
+@dataclass(eq=False)
+class Recorder:
+    """Watches one forward pass and keeps what it sees, in the order in which it happens.
+
+    replacement: stands in for the embeddings.
+    """
+
+    wants: Wants
+    board: Switchboard | None = None
+    replacement: Tensor | None = None
     embeddings: Tensor | None = None
     attention: list[Tensor] = field(default_factory=list)
     block_inputs: list[Tensor] = field(default_factory=list)
     block_output: Tensor | None = None
     last: Tensor | None = None
     values: list[Tensor] = field(default_factory=list)
-    mixers: list[MixerParts] = field(default_factory=list)
+    parts: list[BlockParts] = field(default_factory=list)
     norms: list[tuple[Tensor, Tensor]] = field(default_factory=list)
     second_norms: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+
+    def captured(self) -> Captured:
+        """What was seen, once the pass is over."""
+        assert self.embeddings is not None, "the embedding module did not run"
+        output = () if self.block_output is None else (self.block_output,)
+        return Captured(
+            embeddings=self.embeddings,
+            hidden=(*self.block_inputs, *output),
+            attention=tuple(self.attention),
+            last=self.last,
+            blocks=tuple(self.blocks()),
+            board=self.board,
+        )
+
+    def blocks(self) -> Iterator[BlockRecord]:
+        """The attention blocks, if their values were seen; pre-norm families have no norm after the sum."""
+        norms = iter(self.norms)
+        # Attention that does not go through the interface shows no values there; softmax is watched next.
+        seen = zip(self.parts, self.values, self.second_norms, strict=False)
+        for parts, values, second in seen if len(self.values) == len(self.parts) else ():
+            first = None if parts.norm is None else next(norms)
+            yield BlockRecord(parts, values, first, second)
 
     def see_embeddings(self, _module: nn.Module, _args: Any, output: Tensor) -> Tensor | None:
         """Record the embeddings, cut from what made them, and give the network a copy, which it may change."""
         if self.embeddings is not None:
             return None
         if self.replacement is None:
-            self.embeddings = output.detach().requires_grad_(self.wants_gradient)
+            self.embeddings = output.detach().requires_grad_(self.wants.gradient)
         else:
             self.embeddings = self.replacement
         return self.embeddings.clone()
@@ -78,7 +143,7 @@ class Recorder:
     @property
     def misses_values(self) -> bool:
         """Whether the values that the last attention weighs are still to be seen."""
-        return self.wants_mixers and len(self.values) < len(self.attention)
+        return self.wants.parts and len(self.values) < len(self.attention)
 
     def see_input(self, _module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Record the input of a block."""
@@ -94,7 +159,7 @@ class Recorder:
         A module that runs several times, as in ALBERT, is seen several times; the last one stays.
         """
         states = output if isinstance(output, Tensor) else output[0]
-        if not self.wants_gradient:
+        if not self.wants.gradient:
             torch.set_grad_enabled(True)
             states = states.detach().requires_grad_()
         self.last = states
@@ -105,11 +170,11 @@ class Recorder:
         self.norms.append((args[0], output))
 
     def see_second_norm(
-        self, mixer: MixerParts, _module: nn.Module, args: tuple[Tensor, ...], output: Tensor
+        self, parts: BlockParts, _module: nn.Module, args: tuple[Tensor, ...], output: Tensor
     ) -> None:
         """Record the other normalisation of a block, and whose it was."""
         self.second_norms.append((args[0], output))
-        self.mixers.append(mixer)
+        self.parts.append(parts)
 
 
 RECORDER: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
@@ -144,9 +209,9 @@ def watched_attention(
         logits = logits + attention_mask[..., : key.shape[-2]]
     weights = torch.softmax(logits, -1, dtype=max_precision(logits.dtype)).to(query.dtype)
     recorder = RECORDER.get()
-    if recorder is not None and recorder.wants_attention:
+    if recorder is not None and recorder.wants.attention:
         recorder.attention.append(weights)
-    if recorder is not None and recorder.wants_mixers:
+    if recorder is not None and recorder.wants.parts:
         recorder.values.append(value)
     used = nn.functional.dropout(weights, dropout, module.training)
     return (used @ value).transpose(1, 2).contiguous(), weights
@@ -200,12 +265,6 @@ def misshapen(model: Model, attention: Sequence[Tensor], inputs: Inputs) -> str:
 # -------------------------------------------------------------------------------- a watched pass
 
 
-def watched_logits(model: Model, recorder: Recorder, inputs: Inputs) -> Tensor:
-    """The logits of a pass that the recorder sees."""
-    own = double(model)
-    return undisturbed(lambda: logits_of(own, inputs), plain_state(), watching(own, recorder))
-
-
 def unseen(model: Model, reason: str) -> UnsupportedModel:
     """The error for methods that need attention where it cannot be used."""
     return UnsupportedModel(
@@ -217,7 +276,7 @@ def unseen(model: Model, reason: str) -> UnsupportedModel:
 @contextmanager
 def watching(model: Model, recorder: Recorder) -> Iterator[None]:
     """Watch the passes of a double inside the block; it can be watched by another recorder afterwards."""
-    if recorder.wants_attention and model.attention_refusal:
+    if recorder.wants.attention and model.attention_refusal:
         raise unseen(model, model.attention_refusal)
     if recorder.board is not None and model.relevance_refusal:
         raise UnsupportedModel(
@@ -235,14 +294,14 @@ def watching(model: Model, recorder: Recorder) -> Iterator[None]:
                     lambda: recorder.attention[-1] if recorder.attention else None,
                 )
             )
-        if recorder.wants_attention and model.sees_attention_by == "interface":
+        if recorder.wants.attention and model.sees_attention_by == "interface":
             undo.enter_context(attending(model.network, IMPLEMENTATION))
-        elif recorder.wants_attention:
+        elif recorder.wants.attention:
             undo.enter_context(attending(model.network, "eager"))
             undo.enter_context(SoftmaxWatch())
         token = RECORDER.set(recorder)
         undo.callback(RECORDER.reset, token)
-        undo.enter_context(torch.set_grad_enabled(recorder.wants_gradient))
+        undo.enter_context(torch.set_grad_enabled(recorder.wants.gradient))
         yield
 
 
@@ -274,16 +333,16 @@ def hooked(model: Model, recorder: Recorder) -> Iterator[None]:
     with ExitStack() as undo:
         embeddings = model.embedding_stages[-1]
         undo.callback(embeddings.register_forward_hook(ours(recorder.see_embeddings)).remove)
-        for block in model.blocks if recorder.wants_blocks else []:
+        for block in model.blocks if recorder.wants.blocks else []:
             before = ours(recorder.see_input)
             undo.callback(block.register_forward_pre_hook(before, with_kwargs=True).remove)
             undo.callback(block.register_forward_hook(ours(recorder.see_output)).remove)
-        if recorder.wants_last and model.readout.stage is not None:
+        if recorder.wants.last and model.readout.stage is not None:
             stage = model.network.get_submodule(model.readout.stage)
             undo.callback(stage.register_forward_hook(ours(recorder.see_last)).remove)
-        for mixer in model.mixers if recorder.wants_mixers else []:
-            if mixer.norm is not None:
-                undo.callback(mixer.norm.register_forward_hook(ours(recorder.see_norm)).remove)
-            second = ours(partial(recorder.see_second_norm, mixer))
-            undo.callback(mixer.second_norm.register_forward_hook(second).remove)
+        for parts in model.block_parts if recorder.wants.parts else []:
+            if parts.norm is not None:
+                undo.callback(parts.norm.register_forward_hook(ours(recorder.see_norm)).remove)
+            second = ours(partial(recorder.see_second_norm, parts))
+            undo.callback(parts.second_norm.register_forward_hook(second).remove)
         yield

@@ -1,4 +1,4 @@
-"""What was captured, without what padding left in it."""
+"""What was captured, made ready for methods to read."""
 
 from torch import Tensor
 
@@ -6,7 +6,7 @@ from headlight.batch import Inputs
 from headlight.running.precision import max_precision
 
 
-def without_padding(values: Tensor, inputs: Inputs) -> Tensor:
+def zero_padding(values: Tensor, inputs: Inputs) -> Tensor:
     """Captured values [batch, token, feature] or [batch, head, query, key] for methods to read.
 
     Detached, on the device of the inputs, in at least 32 bits, and zero at padding.

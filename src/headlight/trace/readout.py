@@ -12,6 +12,7 @@ from torch import Tensor
 from headlight.errors import UnsupportedModel
 from headlight.models.model import POOLED, Model, is_half_precision
 from headlight.shapes import Scores
+from headlight.trace.forward import Pass
 from headlight.trace.goal import Goal
 
 BY_CONTENT = "weighs the tokens by what they hold, as maximum or attention pooling does"
@@ -32,8 +33,9 @@ def read_place(goal: Goal, model: Model) -> Scores:
     return goal.weights
 
 
-def check_reading(model: Model, goal: Goal, logits: Tensor, last: Tensor | None) -> None:
+def check_reading(forward: Pass, goal: Goal) -> None:
     """Refuse rows that the head reads elsewhere than it read the probes."""
+    model, logits, last = forward.model, forward.logits, forward.captured.last
     assert goal.weights is not None
     if last is None or not logits.requires_grad:
         raise unread(model, UNREAD)

@@ -1,39 +1,34 @@
-"""`Trace`: one forward pass, and the gradients and further passes that methods ask of it."""
+"""`Trace`: a forward pass and one target of it; the gradients, relevance and further passes methods ask for."""
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from headlight.batch import Inputs, Row, collate
 from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
-from headlight.running.double import double
 from headlight.running.logits import check_finite, check_ids
 from headlight.shapes import Attention, Hidden, Ids, Mixing, PerRow, Scores, TermValues, TokenMask
 from headlight.target import Target
 from headlight.tokens import ordinary
-from headlight.trace.attention_block import Mixer, mixers_of
-from headlight.trace.capture import Recorder, misshapen, unseen, watched_logits
+from headlight.trace.attention_block import AttentionBlock
+from headlight.trace.capture import Wants, misshapen, unseen
 from headlight.trace.double_embedding import embedded_twice
+from headlight.trace.forward import Pass, forward
 from headlight.trace.goal import Goal, Output, settle
-from headlight.trace.padding import without_padding
+from headlight.trace.padding import zero_padding
 from headlight.trace.readout import check_reading, read_place
 from headlight.trace.relevance.deeplift import multipliers
-from headlight.trace.relevance.intercept import Switchboard
 from headlight.trace.relevance.sweep import Flow, Relevance, send_relevance
 
-ATTENTION = {"attention", "attention_gradient", "mixers", "relevance"}
-BLOCKS = {"hidden", "hidden_gradient", "mixers", "relevance"}
+ATTENTION = {"attention", "attention_gradient", "attention_blocks", "relevance"}
+BLOCKS = {"hidden", "hidden_gradient", "attention_blocks", "relevance"}
 GRADIENTS = {"attention_gradient", "hidden_gradient", "embedding_gradient", "relevance"}
 NEEDS = ATTENTION | BLOCKS | GRADIENTS | {"replay"}
-"""What a method may need; the trace captures the union of what the requested methods need."""
-
-TOKENS_AT_ONCE = 4_096
-"""Tokens that are embedded together."""
+"""What a method may need; the pass captures the union of what the requested methods need."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,68 +42,116 @@ class Gradients:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """One forward pass of a batch, captured and frozen; tensors are zero at padding.
+    """One forward pass of a batch, and the goal that is explained; what a method is a function of.
 
-    attention: weights of every layer, from input to output.
-    hidden: h⁰ … h^L, the input of every block and the output of the last.
-    mixers: the attention block of every layer, to be taken apart.
-    embeddings: the input of the first block (of an unknown family: the word embeddings).
-    ordinary: the tokens that are not special; all of a row that has no others.
-    weights: how much each token's row counts in the read-out, by task: [CLS], the last token, the
-        mask, the ends of an answer.
+    Any number of traces may share a pass, each with a goal of its own; everything a trace gives is about its
+    own goal. ordinary: the tokens that are not special; all of a row that has no others.
     """
 
-    inputs: Inputs
+    forward: Pass
     goal: Goal
-    logits: Tensor
-    embeddings: Hidden
-    attention: tuple[Attention, ...]
-    hidden: tuple[Hidden, ...]
-    mixers: tuple[Mixer, ...]
     ordinary: TokenMask
-    sweep: Callable[[Goal, Output | None], Gradients]
-    run_again: Callable[[Hidden, Output | None], PerRow]
-    embed: Callable[[Ids], Hidden]
-    embed_mean: Callable[[], Hidden]
-    embed_twice: Callable[[], tuple[Hidden, Hidden]]
-    multiply: Callable[[Hidden], Hidden]
-    place: Callable[[Goal], Scores]
-    send: Callable[[Goal, Flow], Relevance]
     kept: dict[Hashable, Any] = field(default_factory=dict)
 
+    # ------------------------------------------------------------------------ what was captured
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the network was given."""
+        return self.forward.inputs
+
+    @property
+    def logits(self) -> Tensor:
+        """What it answered, [batch, position, class]."""
+        return self.forward.logits.detach()
+
+    @property
+    def embeddings(self) -> Hidden:
+        """The input of the first block (of an unknown family: the word embeddings)."""
+        return self.forward.embeddings
+
+    @property
+    def hidden(self) -> tuple[Hidden, ...]:
+        """h⁰ … h^L, the input of every block and the output of the last."""
+        return self.forward.hidden
+
+    @property
+    def attention(self) -> tuple[Attention, ...]:
+        """The weights of every layer, from input to output."""
+        return self.forward.attention
+
+    @property
+    def blocks(self) -> tuple[AttentionBlock, ...]:
+        """The attention block of every layer, to be taken apart."""
+        return self.forward.blocks
+
+    # --------------------------------------------------------------------------- about the goal
+
+    def about(self, goal: Goal) -> "Trace":
+        """The trace of another goal on the same pass."""
+        return replace(self, goal=goal, kept={})
+
+    def terms(self) -> "Iterator[tuple[TermValues, Trace]]":
+        """Each logit of the target on its own: its sign in every row, and the trace that explains it."""
+        for number in range(self.goal.signs.shape[1]):
+            yield self.goal.signs[:, number : number + 1], self.about(self.goal.alone(number))
+
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made once and kept for the next method that asks by this key."""
+        """What `make` gives, made once for this goal and kept for the next method that asks by this key."""
         if key not in self.kept:
             self.kept[key] = make()
         return self.kept[key]
 
     def gradients(self, output: Output | None = None) -> Gradients:
         """All gradients of the target from one backward sweep, made once."""
-        found: Gradients = self.once(("gradients", output), lambda: self.sweep(self.goal, output))
+        found: Gradients = self.once(
+            ("gradients", output), lambda: gradients_of(self.forward, self.goal, output)
+        )
         return found
 
     def relevance(self, flow: Flow) -> Relevance:
-        """The relevance of everything captured from one backward sweep, made once."""
-        found: Relevance = self.once(flow, lambda: self.send(self.goal, flow))
-        return found
+        """The relevance of everything captured from one backward sweep, made once.
 
-    def terms(self) -> "Iterator[tuple[TermValues, Trace]]":
-        """Each logit of the target on its own: its sign in every row, and the trace that explains it."""
-        for number in range(self.goal.signs.shape[1]):
-            alone = replace(self, goal=self.goal.alone(number), kept={})
-            yield self.goal.signs[:, number : number + 1], alone
+        That behind a gate is not kept: every mask has its own, and no other method asks for it.
+        """
+        if flow.gate is not None:
+            return send_relevance(self.forward, self.goal, flow)
+        found: Relevance = self.once(flow, lambda: send_relevance(self.forward, self.goal, flow))
+        return found
 
     def replay(self, embeddings: Hidden, output: Output | None = None) -> PerRow:
         """The target of each row in another pass with other embeddings, differentiable in them.
 
         Embeddings of several such batches, one after the other, share the pass.
         """
-        return self.run_again(embeddings, output)
+        count = len(embeddings) // len(self.inputs.ids)
+        logits, present = self.forward.again(embeddings), self.inputs.present.repeat(count, 1)
+        return self.goal.repeated(count).value(logits, present, output)
+
+    def embed(self, ids: Ids) -> Hidden:
+        """The embeddings of other tokens in the same places."""
+        return self.forward.embed(ids)
+
+    def embed_mean(self) -> Hidden:
+        """The embeddings with the mean of all word embeddings in the place of every ordinary token."""
+        return self.forward.embed_mean(self.ordinary)
+
+    def embed_twice(self) -> tuple[Hidden, Hidden]:
+        """Embeddings and gradient of the doubly embedded network that released ALTI code explains."""
+        return embedded_twice(self.forward.model, self.inputs, self.goal)
+
+    def multiply(self, reference: Hidden) -> Hidden:
+        """DeepLIFT's multipliers of the embeddings against those of a reference."""
+        return multipliers(self.forward, self.goal, reference)
+
+    # ------------------------------------------------------------------------- where it is read
 
     @property
     def weights(self) -> Scores:
-        """The weights of the read-out."""
-        return self.place(self.goal)
+        """How much each token's row counts in the read-out, such as 1 for [CLS] alone."""
+        weights = read_place(self.goal, self.forward.model)
+        self.once("reading", lambda: check_reading(self.forward, self.goal))
+        return weights
 
     def read(self, mixing: Mixing) -> Scores:
         """The row of a token-to-token matrix at the place where the prediction is read."""
@@ -123,124 +166,74 @@ def trace(
     *,
     released: bool = False,
 ) -> Trace:
-    """Run the model once on these rows, capturing what `needs` names."""
-    recorder = Recorder(
-        wants_attention=bool(ATTENTION & set(needs)),
-        wants_blocks=bool(BLOCKS & set(needs)),
-        wants_mixers="mixers" in needs,
-        wants_last=bool(ATTENTION & set(needs)),
-        wants_gradient=bool(GRADIENTS & set(needs)),
-        board=Switchboard(len(rows)) if "relevance" in needs else None,
-    )
+    """Run the model once on these rows, capturing what `needs` names; each row has one target."""
+    (found,) = traces(model, rows, [targets], needs, released=released)
+    return found
+
+
+def traces(
+    model: Model,
+    rows: Sequence[Row],
+    goals: Sequence[Sequence[Target]],
+    needs: Collection[str],
+    *,
+    released: bool = False,
+) -> list[Trace]:
+    """Run the model once on these rows, and trace the same pass for every list of targets, one per row."""
     check_ids(model, rows)
-    model = double(model)
     inputs = collate(rows, model.pad_id or 0, model.network.device)
-    logits = watched_logits(model, recorder, inputs)
-    check_finite(logits, model)
-    if recorder.wants_attention:
-        check_attention(model, recorder.attention, inputs)
-    goal = settle(targets, model, rows, inputs, logits, released=released)
-    assert recorder.embeddings is not None, "the embedding module did not run"
-    kind = recorder.embeddings.dtype
-    embeddings = without_padding(recorder.embeddings, inputs)
-    blocks = recorder.block_inputs
-    hidden = [*blocks, recorder.block_output] if recorder.block_output is not None else blocks
-    captured = [recorder.embeddings, *hidden, *recorder.attention]
-
-    def sweep(goal: Goal, output: Output | None) -> Gradients:
-        with torch.enable_grad():
-            value = goal.value(logits, inputs.present, output).sum()
-        found = torch.autograd.grad(
-            value, captured, retain_graph=True, allow_unused=True, materialize_grads=True
+    found = forward(model, inputs, wanted(needs))
+    check_finite(found.logits, found.model)
+    if ATTENTION & set(needs):
+        check_attention(found)
+    places = ordinary_tokens(rows, inputs)
+    return [
+        Trace(
+            found,
+            settle(targets, found.model, rows, inputs, found.logits, released=released),
+            places,
         )
-        middle = 1 + len(hidden)
-        return Gradients(
-            embeddings=without_padding(found[0], inputs),
-            hidden=tuple(without_padding(g, inputs) for g in found[1:middle]),
-            attention=tuple(without_padding(g, inputs) for g in found[middle:]),
-        )
+        for targets in goals
+    ]
 
-    def run_again(embeddings: Hidden, output: Output | None) -> PerRow:
-        count = len(embeddings) // len(inputs.ids)
-        size = 1 if model.takes_one_row else len(embeddings)
-        repeated = inputs.repeated(count)
-        answers = []
-        for start in range(0, len(embeddings), size):
-            part = slice(start, start + size)
-            again = Recorder(
-                wants_gradient=torch.is_grad_enabled(), replacement=embeddings[part].to(kind)
-            )
-            answers.append(watched_logits(model, again, repeated.part(part)))
-        logits = torch.cat(answers)
-        return goal.repeated(count).value(logits, repeated.present, output)
 
-    @cache
-    def check_once() -> None:
-        check_reading(model, goal, logits, recorder.last)
-
-    def place(goal: Goal) -> Scores:
-        weights = read_place(goal, model)
-        check_once()
-        return weights
-
-    def embed(ids: Ids) -> Hidden:
-        again = Recorder()
-        watched_logits(model, again, replace(inputs, ids=ids))
-        assert again.embeddings is not None
-        return without_padding(again.embeddings, inputs)
-
-    def embed_mean() -> Hidden:
-        words = model.network.get_input_embeddings()
-        mean, plain = mean_output(words), ordinary_tokens(rows, inputs)[..., None]
-
-        def replace_words(_module: Any, _args: Any, output: Tensor) -> Tensor:
-            return torch.where(plain, mean.to(output), output)
-
-        handle = words.register_forward_hook(replace_words, prepend=True)
-        try:
-            return embed(inputs.ids)
-        finally:
-            handle.remove()
-
-    return Trace(
-        inputs=inputs,
-        goal=goal,
-        logits=logits.detach(),
-        embeddings=embeddings,
-        attention=tuple(without_padding(a, inputs) for a in recorder.attention),
-        hidden=tuple(without_padding(h, inputs) for h in hidden),
-        mixers=tuple(mixers_of(recorder, inputs)) if recorder.wants_mixers else (),
-        sweep=sweep,
-        ordinary=ordinary_tokens(rows, inputs),
-        run_again=run_again,
-        embed=embed,
-        embed_mean=embed_mean,
-        embed_twice=lambda: embedded_twice(model, inputs, goal),
-        multiply=lambda reference: multipliers(model, inputs, goal, embeddings, reference),
-        place=place,
-        send=lambda goal, flow: send_relevance(flow, goal, logits, recorder, inputs),
+def wanted(needs: Collection[str]) -> Wants:
+    """What a pass is watched for, so that methods with these needs can be asked."""
+    asked = set(needs)
+    return Wants(
+        attention=bool(ATTENTION & asked),
+        blocks=bool(BLOCKS & asked),
+        parts="attention_blocks" in asked,
+        last=bool(ATTENTION & asked),
+        gradient=bool(GRADIENTS & asked),
+        relevance="relevance" in asked,
     )
 
 
-def check_attention(model: Model, attention: Sequence[Tensor], inputs: Inputs) -> None:
+def gradients_of(forward: Pass, goal: Goal, output: Output | None) -> Gradients:
+    """The gradients of everything captured, from one backward sweep."""
+    captured, inputs = forward.captured, forward.inputs
+    with torch.enable_grad():
+        value = goal.value(forward.logits, inputs.present, output).sum()
+    tensors = [captured.embeddings, *captured.hidden, *captured.attention]
+    found = torch.autograd.grad(
+        value, tensors, retain_graph=True, allow_unused=True, materialize_grads=True
+    )
+    embeddings, *others = (zero_padding(gradient, inputs) for gradient in found)
+    middle = len(captured.hidden)
+    return Gradients(embeddings, tuple(others[:middle]), tuple(others[middle:]))
+
+
+def check_attention(found: Pass) -> None:
     """Refuse attention that is of another form than it was when the network was wrapped."""
+    model, attention = found.model, found.captured.attention
     if not attention:
         raise UnsupportedModel(
             f"{model.family} computed no attention that could be seen: neither through the attention "
             "interface of transformers nor as a softmax over [batch, head, query, key]."
         )
-    if reason := misshapen(model, attention, inputs):
-        raise unseen(model, f"{reason} on an input of {inputs.ids.shape[1]} tokens")
-
-
-def mean_output(words: nn.Module) -> Tensor:
-    """What a module of word embeddings gives on the average of all its tokens."""
-    weight = words.weight
-    assert isinstance(weight, Tensor)
-    with torch.no_grad():
-        parts = torch.split(torch.arange(len(weight), device=weight.device), TOKENS_AT_ONCE)
-        total = sum((words(ids).double().sum(0) for ids in parts), torch.zeros(()))
-    return total / len(weight)
+    if reason := misshapen(model, attention, found.inputs):
+        raise unseen(model, f"{reason} on an input of {found.inputs.ids.shape[1]} tokens")
 
 
 def ordinary_tokens(rows: Sequence[Row], inputs: Inputs) -> TokenMask:

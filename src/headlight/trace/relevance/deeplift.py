@@ -10,49 +10,46 @@ made of these.
 import torch
 from torch import Tensor
 
-from headlight.batch import Inputs
 from headlight.errors import UnsupportedModel
-from headlight.models.model import Model
 from headlight.running.precision import max_precision
 from headlight.shapes import Hidden
-from headlight.trace.capture import Recorder, watched_logits
+from headlight.trace.capture import Wants
+from headlight.trace.forward import Pass
+from headlight.trace.forward import forward as run_forward
 from headlight.trace.goal import Goal
-from headlight.trace.padding import without_padding
-from headlight.trace.relevance.intercept import Sweep, Switchboard
+from headlight.trace.padding import zero_padding
+from headlight.trace.relevance.intercept import Sweep
 from headlight.trace.relevance.rules import Operation, Rule, Shares, narrowed
 
 
-def multipliers(
-    model: Model, inputs: Inputs, goal: Goal, embeddings: Hidden, reference: Hidden
-) -> Hidden:
+def multipliers(forward: Pass, goal: Goal, reference: Hidden) -> Hidden:
     """The multiplier of every embedding, where f is the sum of the explained logits."""
+    model, inputs = forward.model, forward.inputs
     if model.takes_one_row:
         raise UnsupportedModel(
             f"DeepLIFT runs input and reference together, but {model.name} takes one row at a time because it "
             "has no pad token. Set network.config.pad_token_id, or use integrated_gradients."
         )
-    both = torch.cat([embeddings, reference]).to(model.network.dtype).requires_grad_()
-    recorder = Recorder(
-        wants_attention=True,
-        wants_gradient=True,
-        replacement=both,
-        board=Switchboard(2 * len(inputs.ids)),
-    )
-    logits = watched_logits(model, recorder, inputs.repeated(2))
-    seed = sum(sign * goal.repeated(2).seed(logits, sign, "one") for sign in (1.0, -1.0))
+    both = torch.cat([forward.embeddings, reference]).to(model.network.dtype).requires_grad_()
+    wants = Wants(attention=True, gradient=True, relevance=True)
+    found = run_forward(model, inputs.repeated(2), wants, both)
+    seed = sum(sign * goal.repeated(2).seed(found.logits, sign, "one") for sign in (1.0, -1.0))
     assert isinstance(seed, Tensor)
     seed[len(inputs.ids) :] = 0
-    assert recorder.board is not None
-    with recorder.board.sweeping(Sweep("deeplift", RULES)):
-        (found,) = torch.autograd.grad(logits, both, seed)
-    return without_padding(found[: len(inputs.ids)], inputs)
+    assert found.captured.board is not None
+    with found.captured.board.sweeping(Sweep("deeplift", RULES)):
+        (own,) = torch.autograd.grad(found.logits, both, seed)
+    return zero_padding(own[: len(inputs.ids)], inputs)
 
 
 # ------------------------------------------------------------------------------------- halves
 
 
 def halves(values: Tensor) -> tuple[Tensor, Tensor]:
-    """Input and reference, in 32 bits or more; what has no batch is the same for both."""
+    """Input and reference, in 32 bits or more.
+
+    A tensor with an odd first axis is taken to have no batch axis, and so to be the same for both.
+    """
     values = values.to(max_precision(values.dtype))
     if values.shape[0] % 2:
         return values, values
@@ -61,7 +58,7 @@ def halves(values: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def mean(values: Tensor) -> Tensor:
-    """ā."""
+    """ā, the mean of input and reference."""
     first, second = halves(values)
     return (first + second) / 2
 

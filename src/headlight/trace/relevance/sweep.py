@@ -8,12 +8,12 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from headlight.batch import Inputs
 from headlight.errors import UnsupportedModel
 from headlight.shapes import Attention, Hidden
-from headlight.trace.capture import Recorder
+from headlight.trace.capture import Captured
+from headlight.trace.forward import Pass
 from headlight.trace.goal import Goal
-from headlight.trace.padding import without_padding
+from headlight.trace.padding import zero_padding
 from headlight.trace.relevance.intercept import Gate, Sweep
 from headlight.trace.relevance.presets import preset_rules
 from headlight.trace.relevance.rules import divide
@@ -51,77 +51,96 @@ class Flow:
     is_smeared: bool = False
 
 
-def send_relevance(
-    flow: Flow, goal: Goal, logits: Tensor, recorder: Recorder, inputs: Inputs
-) -> Relevance:
-    """Relevance from the explained logits down; what speaks for a contrast is taken away."""
-    assert recorder.board is not None, "the trace was not asked for relevance"
-    assert recorder.embeddings is not None
-    assert recorder.block_output is not None
+def send_relevance(forward: Pass, goal: Goal, flow: Flow) -> Relevance:
+    """Relevance from the explained logits down; that of the logits with a negative sign is subtracted."""
+    captured = forward.captured
+    assert captured.board is not None, "the pass was not watched for relevance"
     if flow.gate is not None:
-        check_gate(recorder)
-    hidden = [*recorder.block_inputs, recorder.block_output]
-    captured = [recorder.embeddings, *hidden, *recorder.attention]
-    total: list[Tensor] = []
-    ungated: list[Tensor] = []
-    for sign in (1.0, -1.0):
-        seed = goal.seed(logits, sign, flow.seed)
-        if sign < 0 and not bool(seed.any()):
-            continue
-        sweep = Sweep(flow.preset, preset_rules(flow.preset), flow.gate, flow.keeps_ungated)
-        with recorder.board.sweeping(sweep), conserving(hidden, flow.closed) as sums:
-            found = swept(logits, seed, captured, hidden[-1] if flow.is_smeared else None, inputs)
-        for number, tensor in enumerate(captured):
-            for layer in flow.closed:
-                if tensor is hidden[layer]:
-                    found[number] = summing_to(sums[layer], found[number])
-        layers = [sweep.ungated[n] for n in sorted(sweep.ungated)]
-        total = [t + sign * f for t, f in zip(total, found, strict=True)] if total else found
-        ungated = (
-            [u + sign * n for u, n in zip(ungated, layers, strict=True)] if ungated else layers
+        check_gate(captured)
+    seeds = {sign: goal.seed(forward.logits, sign, flow.seed) for sign in (1.0, -1.0)}
+    sweeps = [
+        (sign, one_sweep(forward, seed, flow))
+        for sign, seed in seeds.items()
+        if sign > 0 or bool(seed.any())
+    ]
+
+    def total(part: Callable[[Relevance], tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
+        columns = zip(*(part(found) for _, found in sweeps), strict=True)
+        return tuple(
+            zero_padding(sum_of(column, [sign for sign, _ in sweeps]), forward.inputs)
+            for column in columns
         )
-    middle = 1 + len(hidden)
+
     return Relevance(
-        embeddings=without_padding(total[0], inputs),
-        hidden=tuple(without_padding(r, inputs) for r in total[1:middle]),
-        attention=tuple(without_padding(r, inputs) for r in total[middle:]),
-        ungated=tuple(without_padding(r, inputs) for r in ungated),
+        embeddings=total(lambda found: (found.embeddings,))[0],
+        hidden=total(lambda found: found.hidden),
+        attention=total(lambda found: found.attention),
+        ungated=total(lambda found: found.ungated),
     )
 
 
-def check_gate(recorder: Recorder) -> None:
+def sum_of(tensors: Sequence[Tensor], signs: Sequence[float]) -> Tensor:
+    """The sum of tensors, each with its sign."""
+    total = tensors[0] * signs[0]
+    for tensor, sign in zip(tensors[1:], signs[1:], strict=True):
+        total = total + sign * tensor
+    return total
+
+
+def one_sweep(forward: Pass, seed: Tensor, flow: Flow) -> Relevance:
+    """The relevance of everything captured, as a sweep from this seed returns it, padding included."""
+    captured = forward.captured
+    assert captured.board is not None
+    sweep = Sweep(flow.preset, preset_rules(flow.preset), flow.gate, flow.keeps_ungated)
+    tensors = [captured.embeddings, *captured.hidden, *captured.attention]
+    with captured.board.sweeping(sweep), conserving(captured.hidden, flow.closed) as sums:
+        found = swept(forward, seed, tensors, flow.is_smeared)
+    # autograd may return a tensor as it was before the hook that rescales it, so this is done once more.
+    for number, tensor in enumerate(tensors):
+        for layer in flow.closed:
+            if tensor is captured.hidden[layer]:
+                found[number] = summing_to(sums[layer], found[number])
+    middle = 1 + len(captured.hidden)
+    return Relevance(
+        embeddings=found[0],
+        hidden=tuple(found[1:middle]),
+        attention=tuple(found[middle:]),
+        ungated=tuple(sweep.ungated[layer] for layer in sorted(sweep.ungated)),
+    )
+
+
+def check_gate(captured: Captured) -> None:
     """Refuse a head mask where it is not known which product of each layer it should stand before."""
-    assert recorder.board is not None
-    if recorder.board.attended != len(recorder.attention):
+    assert captured.board is not None
+    if captured.board.attended != len(captured.attention):
         raise UnsupportedModel(
-            f"{len(recorder.attention)} attention maps were seen, but {recorder.board.attended} products "
+            f"{len(captured.attention)} attention maps were seen, but {captured.board.attended} products "
             "of attention and values, so a head mask has no place. With dtype=torch.float32 it may "
             "have; transformer_attribution needs no mask."
         )
 
 
-def swept(
-    logits: Tensor, seed: Tensor, captured: list[Tensor], smeared: Tensor | None, inputs: Inputs
-) -> list[Tensor]:
-    """Relevance of the captured tensors, in one sweep or, if it is smeared on the way, in two."""
+def swept(forward: Pass, seed: Tensor, tensors: Sequence[Tensor], is_smeared: bool) -> list[Tensor]:
+    """Relevance of the tensors, in one sweep or, if it is smeared on the way, in two."""
     settings: dict[str, Any] = {
         "retain_graph": True,
         "allow_unused": True,
         "materialize_grads": True,
     }
-    if smeared is None:
-        return list(torch.autograd.grad(logits, captured, seed, **settings))
-    (top,) = torch.autograd.grad(logits, smeared, seed, retain_graph=True)
-    present = inputs.present.to(top)[..., None]
+    if not is_smeared:
+        return list(torch.autograd.grad(forward.logits, tensors, seed, **settings))
+    output = forward.captured.hidden[-1]
+    (top,) = torch.autograd.grad(forward.logits, output, seed, retain_graph=True)
+    present = forward.inputs.present.to(top)[..., None]
     spread = top.sum(1, keepdim=True) * present / present.sum(1, keepdim=True)
-    return list(torch.autograd.grad(smeared, captured, spread, **settings))
+    return list(torch.autograd.grad(output, tensors, spread, **settings))
 
 
 @contextmanager
 def conserving(hidden: Sequence[Tensor], closed: frozenset[int]) -> Iterator[Mapping[int, Tensor]]:
-    """Give the input of every closed block the sum of its output: all goes through the residual.
+    """Rescale the relevance that enters a fully masked block so that it sums to what leaves it.
 
-    Yields the sums by layer. What is sent on is scaled; what a sweep returns may be taken before that.
+    All of it then goes through the residual. Yields the sums by layer.
     """
     sums: dict[int, Tensor] = {}
 

@@ -1,0 +1,122 @@
+"""`Pass`: one forward pass that was watched; what went in, what was captured, and the logits."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from headlight.batch import Inputs
+from headlight.models.model import Model
+from headlight.running.double import double
+from headlight.running.logits import logits_of
+from headlight.running.undisturbed import plain_state, undisturbed
+from headlight.shapes import Attention, Hidden, Ids, TokenMask
+from headlight.trace.attention_block import AttentionBlock, blocks_of
+from headlight.trace.capture import Captured, Recorder, Wants, watching
+from headlight.trace.padding import zero_padding
+from headlight.trace.relevance.intercept import Switchboard
+
+TOKENS_AT_ONCE = 4_096
+"""Tokens that are embedded together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """One forward pass of a batch: a model (a double of it), its inputs, what was captured, and the logits.
+
+    Logits are [batch, position, class]. They and what was captured have their graph, so that any number of
+    targets can be explained by sweeps back through it. The properties are for methods to read: detached, in at
+    least 32 bits, and zero at padding. Nothing here depends on a target.
+    """
+
+    model: Model
+    inputs: Inputs
+    captured: Captured
+    logits: Tensor
+    kept: dict[Hashable, Any] = field(default_factory=dict)
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made once and kept for the next that asks by this key."""
+        if key not in self.kept:
+            self.kept[key] = make()
+        return self.kept[key]
+
+    @cached_property
+    def embeddings(self) -> Hidden:
+        """The input of the first block."""
+        return zero_padding(self.captured.embeddings, self.inputs)
+
+    @cached_property
+    def hidden(self) -> tuple[Hidden, ...]:
+        """h⁰ … h^L, the input of every block and the output of the last."""
+        return tuple(zero_padding(states, self.inputs) for states in self.captured.hidden)
+
+    @cached_property
+    def attention(self) -> tuple[Attention, ...]:
+        """The weights of every layer, from input to output."""
+        return tuple(zero_padding(weights, self.inputs) for weights in self.captured.attention)
+
+    @cached_property
+    def blocks(self) -> tuple[AttentionBlock, ...]:
+        """The attention block of every layer, to be taken apart."""
+        return tuple(blocks_of(self.captured, self.inputs))
+
+    # ------------------------------------------------------------------------- further passes
+
+    def again(self, embeddings: Hidden) -> Tensor:
+        """The logits of the same batch with other embeddings, differentiable in them.
+
+        Embeddings of several such batches, one after the other, share the pass.
+        """
+        size = 1 if self.model.takes_one_row else len(embeddings)
+        repeated = self.inputs.repeated(len(embeddings) // len(self.inputs.ids))
+        wants = Wants(gradient=torch.is_grad_enabled())
+        kind = self.captured.embeddings.dtype
+        parts = [slice(start, start + size) for start in range(0, len(embeddings), size)]
+        return torch.cat(
+            [
+                forward(self.model, repeated.part(part), wants, embeddings[part].to(kind)).logits
+                for part in parts
+            ]
+        )
+
+    def embed(self, ids: Ids) -> Hidden:
+        """The embeddings of other tokens in the same places."""
+        return forward(self.model, replace(self.inputs, ids=ids), Wants()).embeddings
+
+    def embed_mean(self, places: TokenMask) -> Hidden:
+        """The embeddings with the mean of all word embeddings in these places."""
+        words = self.model.network.get_input_embeddings()
+        mean = mean_output(words)
+
+        def replace_words(_module: Any, _args: Any, output: Tensor) -> Tensor:
+            return torch.where(places[..., None], mean.to(output), output)
+
+        # Before the hook that captures the embeddings, which stands on the same module in some families.
+        handle = words.register_forward_hook(replace_words, prepend=True)
+        try:
+            return self.embed(self.inputs.ids)
+        finally:
+            handle.remove()
+
+
+def forward(model: Model, inputs: Inputs, wants: Wants, embeddings: Tensor | None = None) -> Pass:
+    """Run the model once and capture what is wanted; `embeddings` stand in for those that it makes."""
+    own = double(model)
+    board = Switchboard(len(inputs.ids)) if wants.relevance else None
+    recorder = Recorder(wants, board, embeddings)
+    logits = undisturbed(lambda: logits_of(own, inputs), plain_state(), watching(own, recorder))
+    return Pass(own, inputs, recorder.captured(), logits)
+
+
+def mean_output(words: nn.Module) -> Tensor:
+    """What a module of word embeddings gives on the average of all its tokens."""
+    weight = words.weight
+    assert isinstance(weight, Tensor)
+    with torch.no_grad():
+        parts = torch.split(torch.arange(len(weight), device=weight.device), TOKENS_AT_ONCE)
+        total = sum((words(ids).double().sum(0) for ids in parts), torch.zeros(()))
+    return total / len(weight)
