@@ -42,7 +42,7 @@ INSIDE = {
         ("plan",),
         ("batches",),
         ("continuation", "conservation", "prediction", "long_texts", "robust"),
-        ("explain", "generation", "layers", "mix"),
+        ("explain", "generation", "labels", "layers", "mix"),
     ),
     "evaluation": (
         ("settings", "records"),

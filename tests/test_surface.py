@@ -44,6 +44,7 @@ def test_public_names_are_these() -> None:
         "evaluate",
         "explain",
         "explain_generation",
+        "explain_labels",
         "explain_layers",
         "load",
         "mix",

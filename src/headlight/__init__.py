@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from headlight.explaining.conservation import conservation
     from headlight.explaining.explain import explain
     from headlight.explaining.generation import explain_generation
+    from headlight.explaining.labels import explain_labels
     from headlight.explaining.layers import explain_layers
     from headlight.explaining.mix import mix
     from headlight.headmask import HeadMask
@@ -75,6 +76,7 @@ __all__ = [
     "evaluate",
     "explain",
     "explain_generation",
+    "explain_labels",
     "explain_layers",
     "load",
     "mix",
@@ -101,6 +103,7 @@ HOMES = {
     "evaluate": "evaluation.evaluate",
     "explain": "explaining.explain",
     "explain_generation": "explaining.generation",
+    "explain_labels": "explaining.labels",
     "explain_layers": "explaining.layers",
     "load": "loading.load",
     "mix": "explaining.mix",

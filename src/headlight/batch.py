@@ -66,9 +66,9 @@ class Row:
         )
         return replace(self, **{name: pick(getattr(self, name)) for name in fields})
 
-    def noted(self, note: str) -> Self:
-        """The row with one more note for the reader of its attribution."""
-        return replace(self, notes=(*self.notes, note))
+    def noted(self, *notes: str) -> Self:
+        """The row with further notes for the reader of its attribution."""
+        return replace(self, notes=(*self.notes, *notes))
 
 
 @dataclass(frozen=True)

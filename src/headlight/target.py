@@ -28,7 +28,8 @@ class Target:
     label: a class by name or index; in language models a vocabulary token by its text or id; in
         question answering the answer's text.
     contrast: a second class or token whose number is subtracted: why `label` rather than this one.
-    position: the token at which a token classifier or masked language model decides.
+    position: the token at which a token classifier or masked language model decides; of a causal one, the
+        token after which it decides (by default the last).
     word: the same as the number of a word in the text.
     span: first and last token of an answer.
     part: explain the whole answer span, or only its start or its end.

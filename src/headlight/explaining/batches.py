@@ -22,7 +22,10 @@ from headlight.running.memory import in_halves
 from headlight.running.precision import STABLE_PRESETS, needed_type, widened
 from headlight.running.undisturbed import plain_state, undisturbed
 from headlight.target import Target
-from headlight.trace.trace import Noted, Trace, trace
+from headlight.trace.trace import Noted, Trace, traces
+
+Answers = dict[str, Attribution]
+"""The attributions of one row and target, by method."""
 
 
 def described(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,11 +34,16 @@ def described(options: Mapping[str, Any]) -> dict[str, Any]:
     return {n: v if isinstance(v, plain) else str(v) for n, v in options.items()}
 
 
-def run(
-    model: Model, rows: Sequence[Row], targets: Sequence[Target], plan: Plan
-) -> list[dict[str, Attribution]]:
-    """The attributions of every row by method name; rows of like length share a pass."""
-    answers: list[dict[str, Attribution]] = [{} for _ in rows]
+def run(model: Model, rows: Sequence[Row], targets: Sequence[Target], plan: Plan) -> list[Answers]:
+    """The attributions of every row by method name, each row for its one target."""
+    return [found for (found,) in run_goals(model, rows, [(each,) for each in targets], plan)]
+
+
+def run_goals(
+    model: Model, rows: Sequence[Row], goals: Sequence[Sequence[Target]], plan: Plan
+) -> list[list[Answers]]:
+    """The attributions of every row for each of its targets, which share a pass; so do rows of like length."""
+    answers: list[list[Answers]] = [[{} for _ in own] for own in goals]
     model = double(model)
     parts = by_precision(model, plan)
     total = len(rows) * len(parts)
@@ -45,15 +53,18 @@ def run(
             part = replace(part, digits=digits)
             most = part.attention_values // (1 if wide is model else 2)
             for bucket in buckets(model, rows, plan.batch_size, most):
-                chosen = [rows[n] for n in bucket]
-                found = run_bucket(wide, chosen, [targets[n] for n in bucket], part)
-                for number, answer in zip(bucket, found, strict=True):
-                    answers[number].update(answer if wide is model else rounded(answer))
+                found = run_bucket(
+                    wide, [rows[n] for n in bucket], [goals[n] for n in bucket], part
+                )
+                for number, several in zip(bucket, found, strict=True):
+                    for known, answer in zip(answers[number], several, strict=True):
+                        known.update(answer if wide is model else rounded(answer))
                 advance(len(bucket))
-    return [{entry.name: own[entry.name] for entry in plan.entries} for own in answers]
+    names = [entry.name for entry in plan.entries]
+    return [[{name: found[name] for name in names} for found in own] for own in answers]
 
 
-def rounded(answers: dict[str, Attribution]) -> dict[str, Attribution]:
+def rounded(answers: Answers) -> Answers:
     """Scores of a wider pass in 32 bits, as those of all other methods."""
     return {name: replace(a, scores=a.scores.astype(np.float32)) for name, a in answers.items()}
 
@@ -91,44 +102,63 @@ def buckets(
 
 
 def run_bucket(
-    model: Model, rows: list[Row], targets: list[Target], plan: Plan
-) -> list[dict[str, Attribution]]:
+    model: Model, rows: Sequence[Row], goals: Sequence[Sequence[Target]], plan: Plan
+) -> list[list[Answers]]:
     """One pass; where memory does not suffice, two of half the size."""
 
-    def run(part: Sequence[tuple[Row, Target]]) -> list[dict[str, Attribution]]:
+    def run(part: Sequence[tuple[Row, Sequence[Target]]]) -> list[list[Answers]]:
         own, asked = map(list, zip(*part, strict=True))
         return undisturbed(lambda: run_pass(model, own, asked, plan), plain_state())
 
-    return in_halves(run, list(zip(rows, targets, strict=True)), lambda pair: len(pair[0]))
+    return in_halves(run, list(zip(rows, goals, strict=True)), lambda pair: len(pair[0]))
 
 
 def run_pass(
-    model: Model, rows: list[Row], targets: list[Target], plan: Plan
-) -> list[dict[str, Attribution]]:
-    """One trace, and every method on it."""
-    is_released = plan.variant == "released"
-    captured = trace(model, rows, targets, plan.needs, released=is_released)
-    explained = explained_targets(captured, targets)
-    answers: list[dict[str, Attribution]] = [{} for _ in rows]
+    model: Model, rows: list[Row], goals: list[Sequence[Target]], plan: Plan
+) -> list[list[Answers]]:
+    """One pass, a trace of it for every target, and every method on each trace."""
+    answers: list[list[Answers]] = [[] for _ in rows]
+    most = max(map(len, goals))
+    # A row with fewer targets than others repeats its last one; what is found for it again is dropped.
+    asked = [[own[min(number, len(own) - 1)] for own in goals] for number in range(most)]
+    found = traces(model, rows, asked, plan.needs, released=plan.variant == "released")
+    for number, (captured, targets) in enumerate(zip(found, asked, strict=True)):
+        for row, answer in enumerate(explained(captured, rows, targets, plan)):
+            if number < len(goals[row]):
+                answers[row].append(answer)
+    return answers
+
+
+def explained(
+    captured: Trace, rows: Sequence[Row], targets: Sequence[Target], plan: Plan
+) -> list[Answers]:
+    """The attributions of every row of a trace, by method."""
+    model, what = captured.forward.model, explained_targets(captured, targets)
+    answers: list[Answers] = [{} for _ in rows]
     for entry in plan.entries:
-        answer = entry.variant(plan.variant)(captured, **entry.settled)
-        notes = answer.notes if isinstance(answer, Noted) else ("",) * len(rows)
-        scores = (answer.scores if isinstance(answer, Noted) else answer).cpu().numpy()
-        if not np.isfinite(scores).all():
-            raise UnstableModel(
-                f"method '{entry.name}' gives NaN or infinite scores on {model.name}: its gradients "
-                "overflow. Load the model with dtype=torch.float32."
-            )
+        scores, notes = computed(captured, entry, plan)
+        digits = plan.digits or lost_digits(model, entry, plan.variant)
         for number, row in enumerate(rows):
-            own, said = scores[number, : len(row)], row
+            own = scores[number, : len(row)]
             decided = captured.goal.decisions[number].note
-            digits = plan.digits or lost_digits(model, entry, plan.variant)
-            for note in filter(None, (decided, notes[number], digits, emptiness(own))):
-                said = said.noted(note)
+            said = row.noted(*filter(None, (decided, notes[number], digits, emptiness(own))))
             answers[number][entry.name] = attribution_of(
-                model, said, own, explained[number], entry, plan
+                model, said, own, what[number], entry, plan
             )
     return answers
+
+
+def computed(captured: Trace, entry: Entry, plan: Plan) -> tuple[np.ndarray, Sequence[str]]:
+    """The scores of a method [batch, token], and its note on each row; refused if they are not finite."""
+    answer = entry.variant(plan.variant)(captured, **entry.settled)
+    notes = answer.notes if isinstance(answer, Noted) else ("",) * len(captured.inputs.ids)
+    scores = (answer.scores if isinstance(answer, Noted) else answer).cpu().numpy()
+    if not np.isfinite(scores).all():
+        raise UnstableModel(
+            f"method '{entry.name}' gives NaN or infinite scores on {captured.forward.model.name}: its "
+            "gradients overflow. Load the model with dtype=torch.float32."
+        )
+    return scores, notes
 
 
 def lost_digits(model: Model, entry: Entry, variant: str) -> str:

@@ -85,7 +85,7 @@ class Goal:
         )
 
     def repeated(self, count: int) -> "Goal":
-        """The goals of the whole batch so many times, one after the other."""
+        """The goals of the whole batch this many times, one after the other."""
         return replace(
             self,
             decisions=self.decisions * count,
@@ -174,7 +174,7 @@ FIELDS = {
     Task.TOKEN: {"label", "contrast", "position", "word"},
     Task.QUESTION: {"label", "span", "part"},
     Task.MASKED: {"label", "contrast", "position", "word"},
-    Task.CAUSAL: {"label", "contrast"},
+    Task.CAUSAL: {"label", "contrast", "position"},
 }
 
 

@@ -283,8 +283,11 @@ def decide_masked(case: Case) -> Decision:
 
 
 def decide_next(case: Case) -> Decision:
-    """The token after the last one."""
-    return token_decision(case, max(p for p, seen in enumerate(case.row.attended) if seen))
+    """The token after the last one, or after the position that the target names."""
+    position = chosen_position(case.target, case.row)
+    if position is None:
+        position = max(p for p, seen in enumerate(case.row.attended) if seen)
+    return token_decision(case, position)
 
 
 def token_decision(case: Case, position: int) -> Decision:

@@ -178,8 +178,11 @@ def traces(
     needs: Collection[str],
     *,
     released: bool = False,
-) -> list[Trace]:
-    """Run the model once on these rows, and trace the same pass for every list of targets, one per row."""
+) -> Iterator[Trace]:
+    """Run the model once on these rows, and trace the same pass for every list of targets, one per row.
+
+    They are given one by one, so that what one of them keeps need not outlive it.
+    """
     check_ids(model, rows)
     inputs = collate(rows, model.pad_id or 0, model.network.device)
     found = forward(model, inputs, wanted(needs))
@@ -187,14 +190,9 @@ def traces(
     if ATTENTION & set(needs):
         check_attention(found)
     places = ordinary_tokens(rows, inputs)
-    return [
-        Trace(
-            found,
-            settle(targets, found.model, rows, inputs, found.logits, released=released),
-            places,
-        )
-        for targets in goals
-    ]
+    for targets in goals:
+        goal = settle(targets, found.model, rows, inputs, found.logits, released=released)
+        yield Trace(found, goal, places)
 
 
 def wanted(needs: Collection[str]) -> Wants:

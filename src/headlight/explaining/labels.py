@@ -1,0 +1,94 @@
+"""`explain_labels`: what speaks for each label, from one pass."""
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+from headlight.attribution import Attribution
+from headlight.batch import Text
+from headlight.errors import InvalidOption
+from headlight.explaining.batches import run_goals
+from headlight.explaining.inputs import Given, fitted, read
+from headlight.explaining.plan import planned
+from headlight.models.model import Model, Task
+from headlight.target import Choice, Target
+
+BY_LABEL = (Task.SEQUENCE, Task.TOKEN)
+"""Tasks whose labels are few enough to explain every one."""
+
+
+@overload
+def explain_labels(
+    model: Model,
+    inputs: str | tuple[str, str],
+    method: str | None = ...,
+    *,
+    labels: Sequence[Choice] | None = ...,
+    target: Target | None = ...,
+    batch_size: int = ...,
+    **options: Any,
+) -> dict[str, Attribution]: ...
+@overload
+def explain_labels(
+    model: Model,
+    inputs: list[Text],
+    method: str | None = ...,
+    *,
+    labels: Sequence[Choice] | None = ...,
+    target: Target | None = ...,
+    batch_size: int = ...,
+    **options: Any,
+) -> list[dict[str, Attribution]]: ...
+@overload
+def explain_labels(
+    model: Model,
+    inputs: Given,
+    method: str | None = ...,
+    *,
+    labels: Sequence[Choice] | None = ...,
+    target: Target | None = ...,
+    batch_size: int = ...,
+    **options: Any,
+) -> dict[str, Attribution] | list[dict[str, Attribution]]: ...
+
+
+def explain_labels(
+    model: Model,
+    inputs: Given,
+    method: str | None = None,
+    *,
+    labels: Sequence[Choice] | None = None,
+    target: Target | None = None,
+    batch_size: int = 32,
+    **options: Any,
+) -> dict[str, Attribution] | list[dict[str, Attribution]]:
+    """Explain every label of a classifier, or several tokens of a language model, from one pass.
+
+    One input gives a dict of attributions by label, several give a list of those.
+    labels: the labels or tokens to explain; all labels of a classifier if not given.
+    target: where a token classifier or language model decides, and which output is explained.
+    """
+    plan = planned(model, method, options=options, batch_size=batch_size)
+    asked = read(model, inputs)
+    chosen = [with_label(target or Target(), label) for label in labels_of(model, labels)]
+    rows = [fitted(model, row) for row in asked.rows]
+    (name,) = (entry.name for entry in plan.entries)
+    found = run_goals(model, rows, [chosen] * len(rows), plan)
+    answers = [{each[name].target.label: each[name] for each in own} for own in found]
+    return answers[0] if asked.is_one else answers
+
+
+def labels_of(model: Model, labels: Sequence[Choice] | None) -> Sequence[Choice]:
+    """The labels asked for, or all of a classifier."""
+    if labels is None and model.task in BY_LABEL:
+        return list(model.labels)
+    if not labels or model.task in (Task.QUESTION, Task.REGRESSION):
+        raise InvalidOption(
+            f"explain_labels explains every label of a classifier; {model.name} does {model.task}. Give "
+            "labels= the tokens of a language model to compare, or use explain."
+        )
+    return labels
+
+
+def with_label(target: Target, label: Choice) -> Target:
+    """The same target for one label."""
+    return Target(label, None, target.position, target.word, output=target.output)
