@@ -23,7 +23,7 @@ LAYERS = {
             ("proof", "metrics", "renderers"),
             ("loading",),
             ("heads", "methods"),
-            ("data", "explaining"),
+            ("data", "explaining", "using"),
             ("evaluation",),
             ("plot",),
             ("report",),

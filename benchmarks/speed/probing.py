@@ -20,8 +20,9 @@ from headlight.evaluation.evaluate import examples_of
 from headlight.evaluation.measure import subject_of
 from headlight.metrics.case import Case
 from headlight.metrics.measuring import begun
-from headlight.probing.ask import TOKENS_AT_ONCE, ask, packed
+from headlight.probing.ask import ask, packed
 from headlight.running.logits import logits_of
+from headlight.running.memory import TOKENS_AT_ONCE
 
 HOME = Path(__file__).parent
 METHODS = ["random", "attcat", "gae", "rollout", "alti", "mask_lrp", "lrp", "input_x_gradient"]

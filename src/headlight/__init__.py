@@ -114,7 +114,7 @@ HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name in ("heads", "plot"):
+    if name in ("heads", "plot", "using"):
         return import_module(f"headlight.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'headlight' has no attribute '{name}'")

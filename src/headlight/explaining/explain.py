@@ -1,5 +1,6 @@
 """`explain`: inputs → plan → batches → attributions, in the caller's order."""
 
+from collections.abc import Mapping
 from typing import Any, overload
 
 from headlight.attribution import Attribution
@@ -7,49 +8,85 @@ from headlight.batch import Text
 from headlight.explaining.batches import run
 from headlight.explaining.inputs import Given, fitted, read, targets_of, whole_number
 from headlight.explaining.long_texts import run_windows
-from headlight.explaining.plan import is_several, planned
+from headlight.explaining.plan import Method, is_several, planned
 from headlight.models.model import Model
 from headlight.target import TargetLike
+
+Answer = Attribution | list[Attribution]
+"""One attribution for one input, a list for several."""
 
 
 @overload
 def explain(
     model: Model,
     inputs: str | tuple[str, str],
-    method: str | None = ...,
+    method: Method | None = ...,
     target: TargetLike = ...,
+    *,
+    variant: str = ...,
+    batch_size: int = ...,
+    stride: int | None = ...,
+    progress: bool = ...,
     **options: Any,
 ) -> Attribution: ...
 @overload
 def explain(
     model: Model,
-    inputs: list[Text],
-    method: str | None = ...,
+    inputs: str | tuple[str, str],
+    method: list[Method] | list[str],
+    target: TargetLike = ...,
+    *,
+    variant: str = ...,
+    batch_size: int = ...,
+    stride: int | None = ...,
+    progress: bool = ...,
+    **options: Any,
+) -> dict[str, Attribution]: ...
+@overload
+def explain(
+    model: Model,
+    inputs: list[Text] | list[str] | list[tuple[str, str]],
+    method: Method | None = ...,
     target: TargetLike | list[TargetLike] = ...,
+    *,
+    variant: str = ...,
+    batch_size: int = ...,
+    stride: int | None = ...,
+    progress: bool = ...,
     **options: Any,
 ) -> list[Attribution]: ...
 @overload
 def explain(
     model: Model,
-    inputs: list[Text],
-    method: list[str],
+    inputs: list[Text] | list[str] | list[tuple[str, str]],
+    method: list[Method] | list[str],
     target: TargetLike | list[TargetLike] = ...,
+    *,
+    variant: str = ...,
+    batch_size: int = ...,
+    stride: int | None = ...,
+    progress: bool = ...,
     **options: Any,
 ) -> dict[str, list[Attribution]]: ...
 @overload
 def explain(
     model: Model,
     inputs: Given,
-    method: str | list[str] | None = ...,
+    method: Method | list[Method] | list[str] | None = ...,
     target: TargetLike | list[TargetLike] = ...,
+    *,
+    variant: str = ...,
+    batch_size: int = ...,
+    stride: int | None = ...,
+    progress: bool = ...,
     **options: Any,
-) -> Any: ...
+) -> Answer | dict[str, Answer]: ...
 
 
 def explain(
     model: Model,
     inputs: Given,
-    method: str | list[str] | None = None,
+    method: Method | list[Method] | list[str] | None = None,
     target: TargetLike | list[TargetLike] = None,
     *,
     variant: str = "paper",
@@ -57,7 +94,7 @@ def explain(
     stride: int | None = None,
     progress: bool = False,
     **options: Any,
-) -> Any:
+) -> Answer | Mapping[str, Answer]:
     """Explain why the model decides what it decides on one input or many.
 
     inputs: a text, a pair of texts (a tuple), several of these in any order-keeping collection, what a
@@ -81,5 +118,7 @@ def explain(
     else:
         shared = whole_number(stride, "stride", 0)
         found = run_windows(model, asked.rows, targets, plan, shared)
-    shaped = {e.name: asked.shaped([row[e.name] for row in found]) for e in plan.entries}
+    shaped: dict[str, Answer] = {
+        e.name: asked.shaped([row[e.name] for row in found]) for e in plan.entries
+    }
     return shaped if is_several(method) else next(iter(shaped.values()))

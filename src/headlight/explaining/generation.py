@@ -1,5 +1,6 @@
 """`explain_generation`: what made every token of a continuation."""
 
+from collections.abc import Mapping
 from typing import Any, overload
 
 from headlight.attribution import Attribution, Generation
@@ -7,25 +8,85 @@ from headlight.errors import InvalidInput
 from headlight.explaining.batches import run
 from headlight.explaining.continuation import added_ids, continuations_of, continued, until
 from headlight.explaining.inputs import Given, read
-from headlight.explaining.plan import is_several, planned
+from headlight.explaining.plan import Method, is_several, planned
 from headlight.models.model import Model, Task
 from headlight.target import Target
 
+Generated = Generation | list[Generation]
+"""One generation for one prompt, a list for several."""
+
 
 @overload
 def explain_generation(
-    model: Model, prompt: str, method: str | None = ..., **options: Any
+    model: Model,
+    prompt: str,
+    method: Method | None = ...,
+    *,
+    continuation: str | list[str] | None = ...,
+    max_new_tokens: int = ...,
+    variant: str = ...,
+    batch_size: int = ...,
+    progress: bool = ...,
+    **options: Any,
 ) -> Generation: ...
 @overload
 def explain_generation(
-    model: Model, prompt: Given, method: str | list[str] | None = ..., **options: Any
-) -> Any: ...
+    model: Model,
+    prompt: str,
+    method: list[Method] | list[str],
+    *,
+    continuation: str | list[str] | None = ...,
+    max_new_tokens: int = ...,
+    variant: str = ...,
+    batch_size: int = ...,
+    progress: bool = ...,
+    **options: Any,
+) -> dict[str, Generation]: ...
+@overload
+def explain_generation(
+    model: Model,
+    prompt: list[str],
+    method: Method | None = ...,
+    *,
+    continuation: str | list[str] | None = ...,
+    max_new_tokens: int = ...,
+    variant: str = ...,
+    batch_size: int = ...,
+    progress: bool = ...,
+    **options: Any,
+) -> list[Generation]: ...
+@overload
+def explain_generation(
+    model: Model,
+    prompt: list[str],
+    method: list[Method] | list[str],
+    *,
+    continuation: str | list[str] | None = ...,
+    max_new_tokens: int = ...,
+    variant: str = ...,
+    batch_size: int = ...,
+    progress: bool = ...,
+    **options: Any,
+) -> dict[str, list[Generation]]: ...
+@overload
+def explain_generation(
+    model: Model,
+    prompt: Given,
+    method: Method | list[Method] | list[str] | None = ...,
+    *,
+    continuation: str | list[str] | None = ...,
+    max_new_tokens: int = ...,
+    variant: str = ...,
+    batch_size: int = ...,
+    progress: bool = ...,
+    **options: Any,
+) -> Generated | dict[str, Generated]: ...
 
 
 def explain_generation(
     model: Model,
     prompt: Given,
-    method: str | list[str] | None = None,
+    method: Method | list[Method] | list[str] | None = None,
     *,
     continuation: str | list[str] | None = None,
     max_new_tokens: int = 20,
@@ -33,7 +94,7 @@ def explain_generation(
     batch_size: int = 32,
     progress: bool = False,
     **options: Any,
-) -> Any:
+) -> Generated | Mapping[str, Generated]:
     """Explain every token of a continuation of the prompt: a matrix of input × output tokens.
 
     The continuation is the one given, or what the model itself would write (greedily). One prompt gives
@@ -61,7 +122,7 @@ def explain_generation(
         [Target(label=wholes[n].ids[place]) for n, place in places],
         plan,
     )
-    shaped = {}
+    shaped: dict[str, Generated] = {}
     for entry in plan.entries:
         steps: list[list[Attribution]] = [[] for _ in wholes]
         for (n, _), answer in zip(places, found, strict=True):

@@ -8,7 +8,7 @@ from headlight.batch import Text
 from headlight.errors import InvalidOption
 from headlight.explaining.batches import run_goals
 from headlight.explaining.inputs import Given, fitted, read
-from headlight.explaining.plan import planned
+from headlight.explaining.plan import Method, planned
 from headlight.models.model import Model, Task
 from headlight.target import Choice, Target
 
@@ -20,7 +20,7 @@ BY_LABEL = (Task.SEQUENCE, Task.TOKEN)
 def explain_labels(
     model: Model,
     inputs: str | tuple[str, str],
-    method: str | None = ...,
+    method: Method | None = ...,
     *,
     labels: Sequence[Choice] | None = ...,
     target: Target | None = ...,
@@ -30,8 +30,8 @@ def explain_labels(
 @overload
 def explain_labels(
     model: Model,
-    inputs: list[Text],
-    method: str | None = ...,
+    inputs: list[Text] | list[str] | list[tuple[str, str]],
+    method: Method | None = ...,
     *,
     labels: Sequence[Choice] | None = ...,
     target: Target | None = ...,
@@ -42,7 +42,7 @@ def explain_labels(
 def explain_labels(
     model: Model,
     inputs: Given,
-    method: str | None = ...,
+    method: Method | None = ...,
     *,
     labels: Sequence[Choice] | None = ...,
     target: Target | None = ...,
@@ -54,7 +54,7 @@ def explain_labels(
 def explain_labels(
     model: Model,
     inputs: Given,
-    method: str | None = None,
+    method: Method | None = None,
     *,
     labels: Sequence[Choice] | None = None,
     target: Target | None = None,

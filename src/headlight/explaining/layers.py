@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
-from typing import Any
+from typing import Any, overload
 
+from headlight.attribution import Attribution
+from headlight.batch import Text
 from headlight.errors import InvalidOption
 from headlight.explaining.batches import run
 from headlight.explaining.inputs import Given, fitted, read, targets_of
-from headlight.explaining.plan import one_name, planned
+from headlight.explaining.plan import Method, one_name, planned
 from headlight.methods import METHODS
 from headlight.methods.attention import products
 from headlight.models.model import Model
@@ -18,16 +20,51 @@ from headlight.target import TargetLike
 from headlight.trace.trace import Trace
 
 
+@overload
+def explain_layers(
+    model: Model,
+    inputs: str | tuple[str, str],
+    method: Method = ...,
+    target: TargetLike = ...,
+    *,
+    layers: Sequence[int] | None = ...,
+    batch_size: int = ...,
+    **options: Any,
+) -> list[Attribution]: ...
+@overload
+def explain_layers(
+    model: Model,
+    inputs: list[Text] | list[str] | list[tuple[str, str]],
+    method: Method = ...,
+    target: TargetLike | list[TargetLike] = ...,
+    *,
+    layers: Sequence[int] | None = ...,
+    batch_size: int = ...,
+    **options: Any,
+) -> list[list[Attribution]]: ...
+@overload
 def explain_layers(
     model: Model,
     inputs: Given,
-    method: str = "decoded_grad_cam",
+    method: Method = ...,
+    target: TargetLike | list[TargetLike] = ...,
+    *,
+    layers: Sequence[int] | None = ...,
+    batch_size: int = ...,
+    **options: Any,
+) -> list[Attribution] | list[list[Attribution]]: ...
+
+
+def explain_layers(
+    model: Model,
+    inputs: Given,
+    method: Method = "decoded_grad_cam",
     target: TargetLike | list[TargetLike] = None,
     *,
     layers: Sequence[int] | None = None,
     batch_size: int = 32,
     **options: Any,
-) -> Any:
+) -> list[Attribution] | list[list[Attribution]]:
     """Explanations at several layers from one pass: a list by layer for one input, else a list of those.
 
     method: one that has the option `layer` (0 is the embedding output), one that is a sum over layers (each
@@ -48,7 +85,7 @@ def explain_layers(
         ]
         for row in found
     ]
-    return asked.shaped(answers)
+    return answers[0] if asked.is_one else answers
 
 
 def has_layers(entry: Entry) -> bool:

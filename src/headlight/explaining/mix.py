@@ -1,13 +1,14 @@
 """`mix`: how much of every token is in every other, layer by layer."""
 
-from typing import Any
+from typing import Any, overload
 
 import torch
 
+from headlight.batch import Text
 from headlight.errors import InvalidOption
 from headlight.explaining.batches import buckets
 from headlight.explaining.inputs import Given, fitted, read
-from headlight.explaining.plan import ANYWHERE, one_name, planned
+from headlight.explaining.plan import ANYWHERE, Method, one_name, planned
 from headlight.methods import METHODS
 from headlight.models.model import Model
 from headlight.target import Target
@@ -15,14 +16,43 @@ from headlight.tokenmixing import TokenMixing
 from headlight.trace.trace import trace
 
 
+@overload
+def mix(
+    model: Model,
+    inputs: str | tuple[str, str],
+    method: Method = ...,
+    *,
+    batch_size: int = ...,
+    **options: Any,
+) -> TokenMixing: ...
+@overload
+def mix(
+    model: Model,
+    inputs: list[Text] | list[str] | list[tuple[str, str]],
+    method: Method = ...,
+    *,
+    batch_size: int = ...,
+    **options: Any,
+) -> list[TokenMixing]: ...
+@overload
 def mix(
     model: Model,
     inputs: Given,
-    method: str = "alti",
+    method: Method = ...,
+    *,
+    batch_size: int = ...,
+    **options: Any,
+) -> TokenMixing | list[TokenMixing]: ...
+
+
+def mix(
+    model: Model,
+    inputs: Given,
+    method: Method = "alti",
     *,
     batch_size: int = 8,
     **options: Any,
-) -> Any:
+) -> TokenMixing | list[TokenMixing]:
     """How much of every token is in every other, layer by layer: a `TokenMixing` for each input.
 
     method: one that is made of such matrices: `rollout`, `alti`, `alti_ln2`, `norms`, `globenc`.
@@ -52,4 +82,5 @@ def mix(
                 model.name,
                 entry.settled,
             )
-    return asked.shaped([found[n] for n in range(len(rows))])
+    answers = [found[n] for n in range(len(rows))]
+    return answers[0] if asked.is_one else answers

@@ -12,7 +12,7 @@ from headlight.explaining.inputs import whole_number
 from headlight.methods import METHODS
 from headlight.models.model import Model, Task
 from headlight.proof.probes import probe_rows
-from headlight.registry.entries import FALLBACK, PREFERRED, Entry, check_given
+from headlight.registry.entries import FALLBACK, PREFERRED, Entry, Specification, check_given
 from headlight.registry.options import options_of
 from headlight.running.undisturbed import plain_state, undisturbed
 from headlight.target import Target
@@ -22,6 +22,9 @@ ATTENTION_VALUES = 2**28
 """Most attention weights of all layers that one pass may hold (1 GiB in 32 bits)."""
 RELEVANCE_VALUES = 2**25
 """The same for methods of relevance and replay, which keep about thirty numbers per attention weight."""
+
+Method = str | Specification
+"""How a method is named: NAME, NAME:OPTION=VALUE, or `headlight.using.name(option=value)`."""
 
 ANYWHERE = {Task.TOKEN: Target(position=0), Task.MASKED: Target(position=0)}
 """Targets of passes whose target does not matter, for tasks that must be told where to look."""
@@ -58,7 +61,7 @@ class Plan:
 
 def planned(
     model: Model,
-    method: str | Sequence[str] | None,
+    method: Method | Sequence[Method] | None,
     variant: str = "paper",
     options: Mapping[str, Any] | None = None,
     batch_size: int = 32,
@@ -84,7 +87,7 @@ def planned(
     return Plan(entries, variant, batch_size, progress, note)
 
 
-def names_of(method: str | Sequence[str]) -> list[str]:
+def names_of(method: Method | Sequence[Method]) -> list[Method]:
     """The names in one or several; refused if there is none, or one is not a text."""
     names = (
         list(method) if isinstance(method, Iterable) and not isinstance(method, str) else [method]
@@ -92,26 +95,26 @@ def names_of(method: str | Sequence[str]) -> list[str]:
     if not names:
         raise InvalidOption("method=[] asks for nothing. Give a name or a list of names.")
     for name in names:
-        if not isinstance(name, str):
+        if not isinstance(name, str | Specification):
             raise InvalidOption(
                 f"method={name!r} is not understood. Give a name or a list of names."
             )
     return names
 
 
-def is_several(method: str | list[str] | None) -> bool:
+def is_several(method: Method | Sequence[Method] | None) -> bool:
     """Whether answers are a dict by method; one method, or none, gives the answer itself."""
-    return method is not None and not isinstance(method, str)
+    return method is not None and not isinstance(method, str | Specification)
 
 
-def one_name(method: Any, verb: str) -> str:
+def one_name(method: Any, verb: str) -> Method:
     """The one method that a verb takes."""
-    if not isinstance(method, str):
+    if not isinstance(method, str | Specification):
         raise InvalidOption(f"{verb} takes one method by name, not {method!r}.")
     return method
 
 
-def known_options(methods: Iterable[str], options: Mapping[str, Any]) -> dict[str, Any]:
+def known_options(methods: Iterable[Method], options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the options that at least one of the methods has."""
     known = {option for method in methods for option in METHODS.specified(method).options}
     return {name: value for name, value in options.items() if name in known}

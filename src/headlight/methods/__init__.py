@@ -5,11 +5,13 @@ from headlight.methods import (
     attention_flow,
     decoded,
     decomposition,
+    deeplift,
     gradient,
     integrated_gradients,
     perturbation,
     random,
     relevance,
+    sampled_gradients,
 )
 from headlight.methods.registry import METHODS
 
@@ -19,9 +21,11 @@ __all__ = [
     "attention_flow",
     "decoded",
     "decomposition",
+    "deeplift",
     "gradient",
     "integrated_gradients",
     "perturbation",
     "random",
     "relevance",
+    "sampled_gradients",
 ]

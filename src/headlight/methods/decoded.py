@@ -13,7 +13,7 @@ from torch import Tensor
 from headlight.errors import InvalidOption
 from headlight.methods.gradient import products
 from headlight.methods.registry import METHODS
-from headlight.registry.options import Count, LayerNumber
+from headlight.registry.options import BY_MODEL, Count, LayerNumber
 from headlight.shapes import Scores
 from headlight.trace.decoder import Decoder
 from headlight.trace.trace import Trace
@@ -44,8 +44,8 @@ def grad_cam(trace: Trace) -> Scores:
 def decoded_grad_cam(
     trace: Trace,
     *,
-    layer: LayerNumber,
-    decoder: Decoder,
+    layer: LayerNumber = BY_MODEL,
+    decoder: Decoder = BY_MODEL,
     top: Count | None = None,
     form: Form = "equation",
 ) -> Scores:
@@ -66,8 +66,8 @@ def decoded_grad_cam(
 def decoded_simple(
     trace: Trace,
     *,
-    layer: LayerNumber,
-    decoder: Decoder,
+    layer: LayerNumber = BY_MODEL,
+    decoder: Decoder = BY_MODEL,
     top: Count | None = None,
     form: Form = "equation",
 ) -> Scores:

@@ -1,10 +1,10 @@
-"""Methods that add up gradients between a baseline and the input, or around the input.
+"""Integrated gradients: gradients added up on the straight way from a baseline to the input.
 
 E is the embedding output, E' that of the baseline, f the target.
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated
@@ -14,48 +14,16 @@ import torch
 from torch import Tensor
 
 from headlight.methods.gradient import norm
-from headlight.methods.random import row_seed
+from headlight.methods.points import groups, slopes_at
 from headlight.methods.registry import METHODS
-from headlight.registry.options import Bounds, Count, NotNegative, Seed
+from headlight.registry.options import BY_MODEL, Bounds
 from headlight.running.precision import max_precision
-from headlight.shapes import Hidden, PerRow, Scores
-from headlight.trace.baselines import ZERO, Baseline
-from headlight.trace.goal import Output
+from headlight.shapes import Hidden, PerRow
+from headlight.trace.baselines import Baseline
 from headlight.trace.trace import Noted, Trace
 
-TOKENS_AT_ONCE = 4_096
-"""Tokens that share a pass."""
 Steps = Annotated[int, Bounds(1, 5_000)]
 """Where to look on a path; finding the places takes time with the cube of their number."""
-
-
-def groups(trace: Trace, count: int) -> Iterator[slice]:
-    """Numbers of repetitions of the batch, in groups that share a pass."""
-    size = max(1, TOKENS_AT_ONCE // trace.inputs.ids.numel())
-    for start in range(0, count, size):
-        yield slice(start, min(count, start + size))
-
-
-def slopes_at(trace: Trace, points: Tensor, output: Output | None = None) -> tuple[Tensor, Tensor]:
-    """The gradient of the target at each of [point, batch, token, feature], and its value there."""
-    gradients, values = [], []
-    for group in groups(trace, len(points)):
-        leaf = points[group].flatten(0, 1).requires_grad_()
-        with torch.enable_grad():
-            value = trace.replay(leaf, output)
-        (gradient,) = torch.autograd.grad(value.sum(), leaf)
-        gradients.append(gradient.view_as(points[group]))
-        values.append(value.detach().view(points[group].shape[:2]))
-    return torch.cat(gradients), torch.cat(values)
-
-
-def gradients_at(trace: Trace, points: Tensor, output: Output | None = None) -> Tensor:
-    """The gradient of the target at each of [point, batch, token, feature]."""
-    return slopes_at(trace, points, output)[0]
-
-
-# ----------------------------------------------------------------------- integrated gradients
-
 STEPS = 50
 MOST_STEPS = 800
 """Where no number of steps is asked for: how many are taken, and the most that are added."""
@@ -76,7 +44,7 @@ class Path:
     way: Hidden
 
     @classmethod
-    def of(cls, trace: Trace, baseline: Baseline) -> "Path":
+    def of(cls, trace: Trace, baseline: Baseline = BY_MODEL) -> "Path":
         """The path of a trace."""
         start, end = (
             values.to(max_precision(values.dtype))
@@ -107,7 +75,7 @@ class Path:
 
 
 def integrated(
-    trace: Trace, steps: int | None, baseline: Baseline
+    trace: Trace, steps: int | None, baseline: Baseline = BY_MODEL
 ) -> tuple[Hidden, tuple[str, ...]]:
     """The integrated gradient of every feature and notes on its error, made once for all its methods."""
     found: tuple[Hidden, tuple[str, ...]] = trace.once(
@@ -117,7 +85,7 @@ def integrated(
 
 
 def integrate(
-    trace: Trace, steps: int | None, baseline: Baseline
+    trace: Trace, steps: int | None, baseline: Baseline = BY_MODEL
 ) -> tuple[Hidden, tuple[str, ...]]:
     """(E − E') ⊙ ∫ ∇f(E' + a (E − E')) da, and how far the sum misses f(E) − f(E').
 
@@ -199,7 +167,9 @@ def halved(spans: Known, limit: float) -> list[Span]:
     aliases=("IG", "LIG"),
     paper="Sundararajan, Taly and Yan (2017)",
 )
-def integrated_gradients(trace: Trace, *, steps: Steps | None = None, baseline: Baseline) -> Noted:
+def integrated_gradients(
+    trace: Trace, *, steps: Steps | None = None, baseline: Baseline = BY_MODEL
+) -> Noted:
     """Gradients added up on the straight way from a baseline, times that way, summed with sign.
 
     Σ_k (E − E')_k ∫₀¹ ∂f/∂E_k(E' + a (E − E')) da, by `steps` points of Gauss and Legendre. The scores add up
@@ -218,7 +188,7 @@ def integrated_gradients(trace: Trace, *, steps: Steps | None = None, baseline: 
     paper="Sundararajan et al. (2017); Ferrando et al. (2022)",
 )
 def integrated_gradients_l2(
-    trace: Trace, *, steps: Steps | None = None, baseline: Baseline
+    trace: Trace, *, steps: Steps | None = None, baseline: Baseline = BY_MODEL
 ) -> Noted:
     """Length of the integrated gradient of each token.
 
@@ -235,7 +205,7 @@ def integrated_gradients_l2(
     paper="Sundararajan et al. (2017); Ferrando et al. (2022), Eq. 15",
 )
 def integrated_gradients_mean(
-    trace: Trace, *, steps: Steps | None = None, baseline: Baseline
+    trace: Trace, *, steps: Steps | None = None, baseline: Baseline = BY_MODEL
 ) -> Noted:
     """Mean magnitude of the integrated gradient of each token.
 
@@ -243,125 +213,3 @@ def integrated_gradients_mean(
     """
     found, notes = integrated(trace, steps, baseline)
     return Noted(found.abs().mean(-1), notes)
-
-
-# ------------------------------------------------------------------------------------ samples
-
-
-def noise(trace: Trace, samples: int, seed: int) -> Tensor:
-    """Standard normal noise [sample, batch, token, feature] that depends on seed and row only."""
-    found = torch.zeros(samples, *trace.embeddings.shape, dtype=trace.embeddings.dtype)
-    for number, generator in enumerate(generators(trace, seed)):
-        length, width = int(trace.inputs.lengths[number]), trace.embeddings.shape[-1]
-        drawn = torch.randn(samples, length, width, generator=generator, dtype=found.dtype)
-        found[:, number, :length] = drawn
-    return found.to(trace.embeddings)
-
-
-def generators(trace: Trace, seed: int) -> Iterator[torch.Generator]:
-    """One a row, by its tokens and the seed, so that neighbours do not matter."""
-    for number, length in enumerate(trace.inputs.lengths.tolist()):
-        ids = trace.inputs.ids[number, :length].tolist()
-        yield torch.Generator().manual_seed(row_seed(ids, seed))
-
-
-@METHODS.register(
-    "smooth_gradient",
-    needs={"replay"},
-    aliases=("smoothgrad",),
-    paper="Smilkov et al. (2017), as in Wallace et al. (2019)",
-)
-def smooth_gradient(
-    trace: Trace, *, samples: Count = 10, scale: NotNegative = 0.01, seed: Seed = 0
-) -> Noted:
-    """The gradient of the loss averaged over noisy embeddings, as shares of one.
-
-    g = mean of ∇(−log p) at E + ε, ε normal with deviation `scale` (max E − min E); |Σ_k g_k| over its sum
-    over tokens. Of the value itself in regression. Where a layer norm follows everything, as in GPT-2,
-    Σ_k g_k is 0 for every token by construction; ‖g‖₂ takes its place there, and a note says so.
-    """
-    present = trace.inputs.present[..., None]
-    highest = trace.embeddings.masked_fill(~present, -torch.inf).amax((1, 2), keepdim=True)
-    lowest = trace.embeddings.masked_fill(~present, torch.inf).amin((1, 2), keepdim=True)
-    points = trace.embeddings + scale * (highest - lowest) * noise(trace, samples, seed)
-    gradient = gradients_at(trace, points, "log_probability").mean(0) * present
-    magnitude = gradient.sum(-1).abs()
-    rounding = 64 * torch.finfo(magnitude.dtype).eps * gradient.abs().sum(-1)
-    is_empty = (magnitude <= rounding).all(-1)
-    magnitude = torch.where(is_empty[:, None], norm(gradient), magnitude)
-    shares = magnitude / magnitude.sum(-1, keepdim=True).clamp(
-        min=torch.finfo(magnitude.dtype).tiny
-    )
-    return Noted(shares, tuple(EMPTY if empty else "" for empty in is_empty.tolist()))
-
-
-EMPTY = (
-    "the gradient of every token sums to 0 over features, because a layer norm takes the mean away: its "
-    "length is shown instead"
-)
-
-
-@METHODS.register(
-    "gradient_shap",
-    needs={"replay"},
-    signed=True,
-    paper="Lundberg and Lee (2017), expected gradients",
-)
-def gradient_shap(
-    trace: Trace,
-    *,
-    samples: Count = 20,
-    scale: NotNegative = 0.0,
-    seed: Seed = 0,
-    baseline: Baseline,
-) -> Noted:
-    """Gradients at random points between the baseline and the noisy input, times the difference.
-
-    Mean over samples of Σ_k (E + ε − E')_k ∂f/∂E_k(E' + a (E + ε − E')), a uniform, ε normal with deviation
-    `scale`. The scores add up to f(E) − f(E') in the mean over many samples; a note says by how much they miss
-    it.
-    """
-    start = baseline.embeddings(trace)
-    shares = torch.stack([torch.rand(samples, generator=g) for g in generators(trace, seed)], 1)
-    way = trace.embeddings + scale * noise(trace, samples, seed + 1) - start
-    points = start + shares.to(way)[..., None, None] * way
-    scores = (gradients_at(trace, points) * way).sum(-1).mean(0)
-    with torch.no_grad():
-        values = trace.replay(torch.cat([trace.embeddings, start])).to(scores)
-    gained = values[: len(start)] - values[len(start) :]
-    missed = (scores.sum(-1) - gained).abs() / gained.abs().clamp(min=1e-12)
-    return Noted(
-        scores,
-        tuple(
-            f"the scores miss the difference to the baseline by {100 * share:.2g} % after {samples} samples"
-            for share in missed.tolist()
-        ),
-    )
-
-
-@METHODS.register(
-    "deeplift",
-    needs={"replay"},
-    signed=True,
-    paper="Shrikumar, Greenside and Kundaje (2017), extended to products",
-)
-def deeplift(trace: Trace, *, baseline: Baseline) -> Scores:
-    """Differences to a baseline carried through every operation, in one pass.
-
-    Σ_k m_k (E − E')_k, m the multipliers of the rescale rule; a product of two values, as in attention, is
-    shared by Δ(ab) = b̄ Δa + ā Δb. The scores add up to the difference of the explained logits exactly.
-    """
-    start = baseline.embeddings(trace)
-    return (trace.multiply(start) * (trace.embeddings - start)).sum(-1)
-
-
-@METHODS.register(
-    "deeplift_shap",
-    needs={"replay"},
-    signed=True,
-    paper="Lundberg and Lee (2017)",
-)
-def deeplift_shap(trace: Trace, *, baseline: Baseline) -> Scores:
-    """DeepLIFT averaged over two baselines: the chosen one and no embedding at all."""
-    scores: Scores = deeplift(trace, baseline=baseline) + deeplift(trace, baseline=ZERO)
-    return scores / 2

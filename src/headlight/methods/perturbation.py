@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from headlight.errors import InvalidOption
-from headlight.methods.integrated_gradients import generators, groups
+from headlight.methods.points import generators, groups
 from headlight.methods.registry import METHODS
-from headlight.registry.options import Bounds, Count, NotNegative, Positive, Seed
+from headlight.registry.options import BY_MODEL, Bounds, Count, NotNegative, Positive, Seed
 from headlight.shapes import Scores
 from headlight.trace.baselines import Baseline
 from headlight.trace.trace import Trace
@@ -22,7 +22,7 @@ Samples = Annotated[int, Bounds(2)]
 
 
 @torch.no_grad()
-def values_of(trace: Trace, kept: Tensor, baseline: Baseline) -> Tensor:
+def values_of(trace: Trace, kept: Tensor, baseline: Baseline = BY_MODEL) -> Tensor:
     """The target [sample, batch] where tokens [sample, batch, token] are kept or not."""
     gone = baseline.embeddings(trace)
     found = []
@@ -40,7 +40,7 @@ def values_of(trace: Trace, kept: Tensor, baseline: Baseline) -> Tensor:
     aliases=("leave_one_out", "feature_ablation"),
     paper="Zeiler and Fergus (2014); Li et al. (2016)",
 )
-def occlusion(trace: Trace, *, window: Count = 1, baseline: Baseline) -> Scores:
+def occlusion(trace: Trace, *, window: Count = 1, baseline: Baseline = BY_MODEL) -> Scores:
     """How much the target falls when a token, or a window around it, is taken away.
 
     The mean of f(all) − f(all but the window) over the windows of that many tokens that hold it.
@@ -66,7 +66,7 @@ def occlusion(trace: Trace, *, window: Count = 1, baseline: Baseline) -> Scores:
     paper="Castro, Gómez and Tejada (2009)",
 )
 def shapley(
-    trace: Trace, *, permutations: Count = 25, seed: Seed = 0, baseline: Baseline
+    trace: Trace, *, permutations: Count = 25, seed: Seed = 0, baseline: Baseline = BY_MODEL
 ) -> Scores:
     """What a token adds when tokens come back one by one, averaged over random orders.
 
@@ -100,7 +100,7 @@ def lime(
     width: Positive = 0.25,
     ridge: NotNegative = 0.01,
     seed: Seed = 0,
-    baseline: Baseline,
+    baseline: Baseline = BY_MODEL,
 ) -> Scores:
     """Weights of a linear model of the target, fitted to texts with tokens taken away at random.
 

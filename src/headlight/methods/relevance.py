@@ -14,7 +14,7 @@ from headlight.errors import InvalidOption
 from headlight.headmask import HeadMask
 from headlight.methods.attention import accumulated, with_residual
 from headlight.methods.registry import METHODS
-from headlight.registry.options import Count, LayerNumber, Seed, Share
+from headlight.registry.options import BY_MODEL, Count, LayerNumber, Seed, Share
 from headlight.shapes import Attention, Mixing, Scores
 from headlight.trace.relevance.intercept import Gate
 from headlight.trace.relevance.presets import Preset
@@ -253,7 +253,7 @@ def masked_released(trace: Trace, mask: HeadMask, preset: str, start_layer: int)
 def mask_lrp(
     trace: Trace,
     *,
-    mask: HeadMask,
+    mask: HeadMask = BY_MODEL,
     corruption: Share = 0.0,
     preset: Preset = "chefer",
     start_layer: LayerNumber = 0,
@@ -273,7 +273,7 @@ def mask_lrp(
 def mask_lrp_released(
     trace: Trace,
     *,
-    mask: HeadMask,
+    mask: HeadMask = BY_MODEL,
     corruption: Share = 0.0,
     preset: Preset = RELEASED,
     start_layer: LayerNumber = 0,
@@ -297,7 +297,7 @@ def mask_lrp_released(
 def random_mask_lrp(
     trace: Trace,
     *,
-    mask: HeadMask,
+    mask: HeadMask = BY_MODEL,
     preset: Preset = "chefer",
     start_layer: LayerNumber = 0,
     seed: Seed = 0,
@@ -317,7 +317,7 @@ def drawn(mask: HeadMask, seed: int, draws: int) -> list[HeadMask]:
 def random_mask_lrp_released(
     trace: Trace,
     *,
-    mask: HeadMask,
+    mask: HeadMask = BY_MODEL,
     preset: Preset = RELEASED,
     start_layer: LayerNumber = 0,
     seed: Seed = 0,

@@ -10,12 +10,9 @@ from headlight.models.model import Model
 from headlight.probing.probe import Answer, Probe
 from headlight.running.double import double
 from headlight.running.logits import logits_of
-from headlight.running.memory import in_halves
+from headlight.running.memory import TOKENS_AT_ONCE, in_halves
 from headlight.running.undisturbed import plain_state, undisturbed
 from headlight.trace.goal import Goal, kind_of
-
-TOKENS_AT_ONCE = 4_096
-"""Tokens, padding included, that share a pass."""
 
 
 def ask(

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from importlib.metadata import entry_points
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from headlight.errors import InvalidOption, unknown_name
 from headlight.registry.options import Option, options_of
 
 Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
 PREFERRED, FALLBACK = "attn_lrp", "integrated_gradients"
 """What explains where no method is named: the first wherever relevance passes through the network."""
 
@@ -128,8 +129,21 @@ def parse_option(text: str) -> tuple[str, Any] | None:
         return option.strip(), value.strip()
 
 
-def parse_specification(specification: str) -> tuple[str, dict[str, Any]]:
+@dataclass(frozen=True)
+class Specification:
+    """A name with options, as `headlight.using` makes them; in text, NAME:OPTION=VALUE."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return written(self.name, self.options)
+
+
+def parse_specification(specification: str | Specification) -> tuple[str, dict[str, Any]]:
     """The name and options of NAME or NAME:OPTION=VALUE,OPTION=VALUE."""
+    if isinstance(specification, Specification):
+        return specification.name, dict(specification.options)
     name, sign, rest = specification.partition(":")
     options: dict[str, Any] = {}
     for part in rest.split(",") if sign else ():
@@ -173,10 +187,10 @@ class Registry:
     spellings: dict[str, str] = field(default_factory=dict)
     plugins_read: bool = False
 
-    def register(self, name: str, **facts: Any) -> Callable[[Function], Function]:
+    def register(self, name: str, **facts: Any) -> Callable[[F], F]:
         """Register the decorated function under `name`; a name that is taken is refused."""
 
-        def add(function: Function) -> Function:
+        def add(function: F) -> F:
             entry = Entry(name, function, **facts)
             for spelling in map(normalised, (name, *entry.aliases)):
                 if self.spellings.get(spelling, name) != name or name in self.entries:
@@ -187,10 +201,10 @@ class Registry:
 
         return add
 
-    def released(self, name: str) -> Callable[[Function], Function]:
+    def released(self, name: str) -> Callable[[F], F]:
         """Register the decorated function as the released variant of the entry `name`."""
 
-        def add(function: Function) -> Function:
+        def add(function: F) -> F:
             self.entries[name] = replace(self.entries[name], released=function)
             return function
 
@@ -210,7 +224,7 @@ class Registry:
             raise unknown_name(self.kind, name, self.entries)
         return self.entries[spelling]
 
-    def specified(self, specification: str) -> Entry:
+    def specified(self, specification: str | Specification) -> Entry:
         """The entry of NAME, or of NAME:OPTION=VALUE with those options settled, once they are checked."""
         name, given = parse_specification(specification)
         entry = self[name]

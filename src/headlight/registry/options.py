@@ -62,6 +62,22 @@ Positive = Annotated[float, Bounds(0, is_above=True)]
 NotNegative = Annotated[float, Bounds(0)]
 
 
+class ByModel:
+    """Stands in a signature for a default that depends on the model; `explain` replaces it by the real one."""
+
+    def __repr__(self) -> str:
+        return "chosen by the model"
+
+    def __getattr__(self, name: str) -> Any:
+        raise InvalidOption(
+            "an option that depends on the model was left out. Call the method through headlight.explain, "
+            "which chooses it, or give it."
+        )
+
+
+BY_MODEL: Any = ByModel()
+
+
 class Unfit(ValueError):
     """A value that an option does not take."""
 
@@ -77,7 +93,7 @@ class Option:
     @property
     def has_default(self) -> bool:
         """Whether the function itself says what is meant where nothing is said."""
-        return self.default is not Parameter.empty
+        return self.default is not Parameter.empty and self.default is not BY_MODEL
 
     @property
     def takes(self) -> str:

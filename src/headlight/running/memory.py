@@ -10,6 +10,9 @@ from headlight.errors import InvalidInput
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
 
+TOKENS_AT_ONCE = 4_096
+"""Tokens, padding included, that share a pass where nothing else limits it."""
+
 SIGNS = (
     "out of memory",  # CUDA, MPS and XPU
     "can't allocate memory",  # the allocator of the CPU, which raises a plain RuntimeError

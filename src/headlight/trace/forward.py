@@ -12,15 +12,13 @@ from headlight.batch import Inputs
 from headlight.models.model import Model
 from headlight.running.double import double
 from headlight.running.logits import logits_of
+from headlight.running.memory import TOKENS_AT_ONCE
 from headlight.running.undisturbed import plain_state, undisturbed
 from headlight.shapes import Attention, Hidden, Ids, TokenMask
 from headlight.trace.attention_block import AttentionBlock, blocks_of
 from headlight.trace.capture import Captured, Recorder, Wants, watching
 from headlight.trace.padding import zero_padding
 from headlight.trace.relevance.intercept import Switchboard
-
-TOKENS_AT_ONCE = 4_096
-"""Tokens that are embedded together."""
 
 
 @dataclass(frozen=True, eq=False)
