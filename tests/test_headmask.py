@@ -102,7 +102,7 @@ def test_what_is_not_heads_is_refused(heads: object, message: str) -> None:
         ("{", "does not say what its head mask is about"),
         ("[]", "does not say what its head mask is about"),
         ("[" * 100_000, "does not say what its head mask is about"),
-        ('{"roles": {"next": [[0, 99]]}}', "has a role for head 99 of layer 0"),
+        ('{"roles": {"next": [[0, 99]]}}', "has a role for head 100 of layer 1"),
         ('{"roles": {"next": 5}}', "must be lists of .layer, head. by name"),
         ('{"roles": 5}', "must be lists of .layer, head. by name"),
     ],
@@ -148,3 +148,18 @@ def test_no_flipped_bit_makes_another_mask(tmp_path: Path) -> None:
 def test_a_mask_cannot_be_changed() -> None:
     with pytest.raises(TypeError):
         MASK.parts["syntactic"] = SYNTACTIC  # type: ignore[index]
+
+
+def test_files_of_the_first_version_are_read_with_numbers_from_one(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.safetensors", tmp_path / "new.safetensors"
+    facts = {"format": "headlight head mask 1", "about": '{"roles": {"+1": [[0, 2]]}}'}
+    save_file({"positional": torch.tensor([[0, 0, 1], [0, 0, 0]])}, old, facts)
+    mask = HeadMask.load(old)
+    assert mask.roles == {(1, 3): ("+1",)}
+    assert mask.kind(1, 3) == "positional"
+    mask.save(new)
+    assert HeadMask.load(new).roles == mask.roles
+    with pytest.raises(
+        InvalidOption, match="head 0 of layer 1 does not exist: there are layers 1 to 2"
+    ):
+        mask.kind(1, 0)

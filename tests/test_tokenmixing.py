@@ -55,13 +55,15 @@ def test_the_row_where_the_prediction_is_read_is_the_explanation(
 def test_products_are_of_the_layers_so_far() -> None:
     layers = np.random.default_rng(0).random((3, 4, 4))
     mixing = TokenMixing(tuple("abcd"), layers, "alti", "m")
-    np.testing.assert_allclose(mixing.at(1), layers[1] @ layers[0])
-    np.testing.assert_allclose(mixing.at(2), layers[2] @ layers[1] @ layers[0])
-    np.testing.assert_allclose(mixing.at(2, accumulated=False), layers[2])
+    np.testing.assert_allclose(mixing.at(2), layers[1] @ layers[0])
+    np.testing.assert_allclose(mixing.at(3), layers[2] @ layers[1] @ layers[0])
+    np.testing.assert_allclose(mixing.at(3, accumulated=False), layers[2])
     with pytest.raises(ValueError, match="read-only"):
         mixing.layers[0, 0, 0] = 1
-    with pytest.raises(InvalidOption, match="layer 3 does not exist: there are 3"):
-        mixing.at(3)
+    with pytest.raises(InvalidOption, match="layer 4 does not exist: there are 3, from 1 to 3"):
+        mixing.at(4)
+    with pytest.raises(InvalidOption, match="layer 0 does not exist"):
+        mixing.at(0)
 
 
 def test_matrices_are_stored_and_read_back(tmp_path: Path) -> None:
@@ -81,10 +83,10 @@ def test_a_matrix_is_printed_and_drawn(classifier: Model, tmp_path: Path) -> Non
     text = console.export_text()
     assert "charming" in text
     assert "up to layer" in text
-    save(matrix(mixing, 0, accumulated=False), tmp_path / "matrix.svg")
+    save(matrix(mixing, 1, accumulated=False), tmp_path / "matrix.svg")
     drawn = (tmp_path / "matrix.svg").read_text(encoding="utf-8")
     assert "charming" in drawn
-    assert "in layer 0" in drawn
+    assert "in layer 1" in drawn
 
 
 def test_methods_without_matrices_and_unknown_options_are_refused(classifier: Model) -> None:

@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 KIND = "head mask"
+VERSION = 2
+"""Of new files. In the first version roles counted layers and heads from 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class HeadMask:
     """Heads by part, each [layer, head] of booleans: 'syntactic' and 'positional', or one part of another name.
+
+    Where a layer or head is named by a number, both count from 1, as in pictures and messages.
 
     facts: what the mask was made from (model, fingerprint, corpus, parser, thresholds, counts).
     """
@@ -91,7 +95,13 @@ class HeadMask:
 
     def kind(self, layer: int, head: int) -> str | None:
         """What a head is kept as: 'syntactic', 'positional', 'both', 'kept' by a part of another name."""
-        parts = [name for name, heads in self.parts.items() if heads[layer, head]]
+        layers, heads = self.heads.shape
+        if not (1 <= layer <= layers and 1 <= head <= heads):
+            raise InvalidOption(
+                f"head {head} of layer {layer} does not exist: there are layers 1 to {layers} with heads 1 to "
+                f"{heads}."
+            )
+        parts = [name for name, part in self.parts.items() if part[layer - 1, head - 1]]
         named = [name for name in parts if name in ("syntactic", "positional")]
         if len(named) == 2:
             return "both"
@@ -158,29 +168,38 @@ class HeadMask:
     def save(self, path: str | Path) -> None:
         """Write the mask and its facts as safetensors, whole or not at all."""
         parts = {name: part.to(torch.uint8) for name, part in self.parts.items()}
-        write_tensors(path, parts, KIND, self.facts)
+        write_tensors(path, parts, KIND, self.facts, VERSION)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a mask that was saved."""
-        parts, facts = read_tensors(path, KIND)
+        parts, facts, version = read_tensors(path, KIND, VERSION)
+        check_roles(facts.get("roles", {}))
+        if version == 1:
+            facts["roles"] = {
+                role: [[layer + 1, head + 1] for layer, head in places]
+                for role, places in facts.get("roles", {}).items()
+            }
         mask = cls(parts, facts)
-        mask.check_roles()
+        mask.check_places()
         return mask
 
-    def check_roles(self) -> None:
+    def check_places(self) -> None:
         """Refuse roles that are not of heads of this mask."""
         layers, heads = self.heads.shape
-        roles = self.facts.get("roles", {})
-        places: list[Any] = list(roles.values()) if is_named(roles) else [None]
-        if not all(list_of(list_of(is_count, size=2))(each) for each in places):
-            raise InvalidInput("the roles of a head mask must be lists of [layer, head] by name.")
-        for layer, head in (place for each in places for place in each):
-            if layer >= layers or head >= heads:
+        for layer, head in self.roles:
+            if not (1 <= layer <= layers and 1 <= head <= heads):
                 raise InvalidInput(
                     f"a head mask of {layers} layers with {heads} heads has a role for head {head} of "
                     f"layer {layer}."
                 )
+
+
+def check_roles(roles: Any) -> None:
+    """Refuse what is not lists of [layer, head] by name."""
+    places: list[Any] = list(roles.values()) if is_named(roles) else [None]
+    if not all(list_of(list_of(is_count, size=2))(each) for each in places):
+        raise InvalidInput("the roles of a head mask must be lists of [layer, head] by name.")
 
 
 def check_heads(values: Any, name: str) -> None:

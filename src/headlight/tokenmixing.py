@@ -35,7 +35,8 @@ FIELDS = {
 class TokenMixing:
     """Token-to-token matrices of one input.
 
-    layers[l, i, j]: how much of what goes into layer l at token j is in what comes out at token i.
+    layers[l, i, j]: how much of what goes into the layer at token j is in what comes out at token i; as an
+    array it counts from 0. `at` counts layers from 1, as pictures and messages do.
     """
 
     tokens: tuple[str, ...]
@@ -64,14 +65,18 @@ class TokenMixing:
         return np.stack(products)
 
     def at(self, layer: int = -1, *, accumulated: bool = True) -> Matrices:
-        """The matrix of one layer, or the product up to it; −1 is the last."""
-        if not -len(self.layers) <= layer < len(self.layers):
-            raise InvalidOption(
-                f"layer {layer} does not exist: there are {len(self.layers)}, from 0 to "
-                f"{len(self.layers) - 1}."
-            )
-        found: Matrices = (self.accumulated if accumulated else self.layers)[layer]
+        """The matrix of one layer, or the product up to it; layers count from 1, and −1 is the last."""
+        found: Matrices = (self.accumulated if accumulated else self.layers)[self.number(layer) - 1]
         return found
+
+    def number(self, layer: int) -> int:
+        """The number of a layer, 1 … L, also of one that is counted from the end."""
+        count = len(self.layers)
+        if layer == 0 or not -count <= layer <= count:
+            raise InvalidOption(
+                f"layer {layer} does not exist: there are {count}, from 1 to {count}, and -1 is the last."
+            )
+        return layer if layer > 0 else count + 1 + layer
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, ready for JSON."""

@@ -76,7 +76,7 @@ MISTAKES = {
     "explain good -o nowhere/x.html": "there is no folder 'nowhere' to write 'x.html' into",
     "explain good -o /proc/x.html": "cannot be written",
     "explain good -f png": "needs a file",
-    "mix good --layer 99": "layer 99 does not exist: there are 6, from 0 to 5",
+    "mix good --layer 99": "layer 99 does not exist: there are 6, from 1 to 6",
     "mix good -a attcat": "has no token-to-token matrices. Use rollout, alti",
     "mix good --picture x.bmp": "Use the suffix .png, .svg or .pdf",
     "evaluate --data texts.csv --metrics aopcc": "no metric named 'aopcc'. Did you mean 'aopc'?",

@@ -343,12 +343,12 @@ def test_options_of_methods_are_read() -> None:
         "-O",
         "mask=positional",
         "-O",
-        "start_layer=1",
+        "first_layer=2",
         "-f",
         "json",
     )
     assert json.loads(whole)["options"]["mask"] != json.loads(part)["options"]["mask"]
-    assert json.loads(part)["options"]["start_layer"] == 1
+    assert json.loads(part)["options"]["first_layer"] == 2
 
 
 @pytest.mark.slow

@@ -213,7 +213,8 @@ def test_tensors_that_do_not_say_what_they_are_about_are_a_sentence(
 
 def test_tensors_come_back_with_what_was_said(tmp_path: Path) -> None:
     write_tensors(tmp_path / "mask", {"a": torch.arange(3)}, "head mask", {"by": "us"})
-    tensors, about = read_tensors(tmp_path / "mask", "head mask")
+    tensors, about, version = read_tensors(tmp_path / "mask", "head mask")
+    assert version == 1
     assert tensors["a"].tolist() == [0, 1, 2]
     assert about == {"by": "us"}
     with pytest.raises(InvalidInput, match="holds no head statistics"):

@@ -51,9 +51,9 @@ def test_roles_say_why_a_head_was_chosen(counts: HeadStatistics) -> None:
     mask = counts.mask(syntactic=0.0, positional=0.5)
     for (layer, head), roles in mask.roles.items():
         offsets = [role for role in roles if role[0] in "+-"]
-        assert bool(mask.parts["positional"][layer, head]) == bool(offsets)
-        assert bool(mask.parts["syntactic"][layer, head]) == (len(roles) > len(offsets))
-    assert set(mask.roles) == {tuple(place) for place in mask.heads.nonzero().tolist()}
+        assert bool(mask.parts["positional"][layer - 1, head - 1]) == bool(offsets)
+        assert bool(mask.parts["syntactic"][layer - 1, head - 1]) == (len(roles) > len(offsets))
+    assert set(mask.roles) == {(n + 1, h + 1) for n, h in mask.heads.nonzero().tolist()}
 
 
 def test_masks_agree_with_themselves_and_by_part() -> None:

@@ -112,7 +112,7 @@ def test_matrices_are_read_up_to_each_layer(method: str) -> None:
     layers = headlight.explain_layers(wrapped, batch, method)
     mixing = headlight.mix(wrapped, batch, method)
     for layer, found in enumerate(layers):
-        np.testing.assert_allclose(found.scores, mixing.at(layer)[0], rtol=1e-5)
+        np.testing.assert_allclose(found.scores, mixing.at(layer + 1)[0], rtol=1e-5)
     np.testing.assert_allclose(
         layers[-1].scores, headlight.explain(wrapped, batch, method).scores, rtol=1e-5
     )

@@ -109,7 +109,7 @@ RELEVANCE = {
     "LRP_full": ("lrp", {}),
     "PartialLRP": ("partial_lrp", {}),
     "TransAtt_norm_rollout(GAE in Mask-LRP)": ("transformer_attribution", {}),
-    "TransAtt_start_layer_2": ("transformer_attribution", {"start_layer": 2}),
+    "TransAtt_start_layer_2": ("transformer_attribution", {"first_layer": 3}),
     "MaskLRP_mask": ("mask_lrp", {"mask": MASK_LRP["bert_cls"]["head_mask"]}),
     "MaskLRP_all_ones": ("mask_lrp", {"mask": np.ones((3, 4))}),
 }

@@ -224,7 +224,7 @@ def test_no_operation_passes_unseen(
     ("options", "error", "message"),
     [
         ({"preset": "cheffer", "mask": MASK}, InvalidOption, "Use one of 'chefer', "),
-        ({"start_layer": 3, "mask": MASK}, InvalidOption, "layers 0 to 2"),
+        ({"first_layer": 4, "mask": MASK}, InvalidOption, "layers 1 to 3"),
         (
             {"mask": np.ones((2, 4))},
             InvalidOption,

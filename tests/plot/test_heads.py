@@ -31,7 +31,7 @@ def mask() -> HeadMask:
     heads = torch.zeros(3, 4).bool()
     syntactic, positional = heads.clone(), heads.clone()
     syntactic[2, 1] = syntactic[2, 3] = positional[0, 2] = positional[2, 3] = True
-    roles = {"nsubj": [[2, 1], [2, 3]], "+1": [[0, 2], [2, 3]]}
+    roles = {"nsubj": [[3, 2], [3, 4]], "+1": [[1, 3], [3, 4]]}
     return HeadMask({"syntactic": syntactic, "positional": positional}, {"roles": roles})
 
 

@@ -57,3 +57,8 @@ def test_other_packages_add_theirs_through_entry_points(monkeypatch: pytest.Monk
     assert list(names) == ["extra"]
     assert "extra" in names
     assert loads == ["extra"]
+
+
+def test_an_option_that_counted_otherwise_is_refused_with_the_new_number() -> None:
+    with pytest.raises(InvalidOption, match="start_layer=2 is first_layer=3"):
+        METHODS.specified("transformer_attribution:start_layer=2")

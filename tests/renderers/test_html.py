@@ -79,11 +79,11 @@ def test_large_matrices_are_cut_and_say_so() -> None:
 def test_a_mask_is_a_table_of_heads() -> None:
     heads = torch.zeros(2, 3).bool()
     heads[1, 2] = True
-    mask = HeadMask({"syntactic": heads}, {"roles": {"n<subj": [[1, 2]]}})
+    mask = HeadMask({"syntactic": heads}, {"roles": {"n<subj": [[2, 3]]}})
     found = mask._repr_html_()
     assert found.count("<tr>") == 3
     assert found.count(">S</td>") == 1
-    assert 'title="1.2: n&lt;subj" style="background:#0072b2;color:#ffffff' in found
+    assert 'title="2.3: n&lt;subj" style="background:#0072b2;color:#ffffff' in found
 
 
 def test_pairs_are_two_lines(reader: headlight.Model) -> None:

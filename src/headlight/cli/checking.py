@@ -85,9 +85,10 @@ def check_layer(model: str, layer: int) -> None:
 
     config = known_config(model)
     count = next((config[name] for name in LAYER_COUNTS if isinstance(config.get(name), int)), None)
-    if count is not None and not -count <= layer < count:
+    if layer == 0 or (count is not None and not -count <= layer <= count):
+        shown = "" if count is None else f": there are {count}, from 1 to {count}"
         raise InvalidOption(
-            f"layer {layer} does not exist: there are {count}, from 0 to {count - 1}."
+            f"layer {layer} does not exist{shown}. Layers count from 1; -1 is the last."
         )
 
 

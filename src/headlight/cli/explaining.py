@@ -294,7 +294,7 @@ def mix(
     method: Annotated[
         str, typer.Option("--method", "-a", help="rollout, alti, alti_ln2, norms or globenc.")
     ] = "alti",
-    layer: Annotated[int, typer.Option(help="The layer; -1 is the last.")] = -1,
+    layer: Annotated[int, typer.Option(help="The layer, from 1 on; -1 is the last.")] = -1,
     single: Annotated[
         bool, typer.Option("--single", help="This layer alone, not the product up to it.")
     ] = False,

@@ -69,7 +69,7 @@ SettingsOption = Annotated[
     typer.Option(
         "--option",
         "-O",
-        help="An option of the methods as NAME=VALUE, such as start_layer=2 or mask=auto; repeat for several.",
+        help="An option of the methods as NAME=VALUE, such as first_layer=3 or mask=auto; repeat for several.",
     ),
 ]
 PictureOption = Annotated[

@@ -119,17 +119,26 @@ def flush_folder(folder: Path) -> None:
 
 
 def write_tensors(
-    path: str | Path, tensors: Mapping[str, Tensor], kind: str, about: Mapping[str, Any]
+    path: str | Path,
+    tensors: Mapping[str, Tensor],
+    kind: str,
+    about: Mapping[str, Any],
+    version: int = 1,
 ) -> None:
-    """Tensors as safetensors, with their kind and what is to be said about them."""
+    """Tensors as safetensors, with their kind, its version, and what is to be said about them."""
     stored = {name: tensor.contiguous() for name, tensor in tensors.items()}
-    facts = {"format": f"headlight {kind} 1", "about": json.dumps(dict(about), sort_keys=True)}
+    facts = {
+        "format": f"headlight {kind} {version}",
+        "about": json.dumps(dict(about), sort_keys=True),
+    }
     facts["sha256"] = digest(stored, facts["about"])
     write_whole(path, save(stored, facts))
 
 
-def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Tensors of that kind, and what was said about them; a file that was damaged is refused.
+def read_tensors(
+    path: str | Path, kind: str, newest: int = 1
+) -> tuple[dict[str, Tensor], dict[str, Any], int]:
+    """Tensors of that kind, what was said about them, and the version; a file that was damaged is refused.
 
     Files of earlier versions have no checksum.
     """
@@ -139,14 +148,16 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Tensor], dict[s
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (OSError, SafetensorError, TypeError, ValueError) as error:
         raise InvalidInput(f"no {kind} can be read from '{path}': {error}.") from error
-    if facts.get("format") != f"headlight {kind} 1":
-        raise InvalidInput(f"'{path}' holds no {kind}: it does not say 'headlight {kind} 1'.")
+    versions = {f"headlight {kind} {number}": number for number in range(1, newest + 1)}
+    version = versions.get(facts.get("format", ""))
+    if version is None:
+        raise InvalidInput(f"'{path}' holds no {kind}: it does not say '{max(versions)}'.")
     about = facts.get("about", "")
     if facts.get("sha256") not in (None, digest(tensors, about)):
         raise InvalidInput(
             f"'{path}' was changed or damaged: its checksum is another. Make it again."
         )
-    return tensors, told(path, kind, about)
+    return tensors, told(path, kind, about), version
 
 
 def told(path: str | Path, kind: str, about: str | None) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """`HeadStatistics`: what every attention head does on a corpus, counted once and selected from at will."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -89,37 +89,50 @@ class HeadStatistics:
         for name, value in (("syntactic", syntactic), ("positional", positional)):
             if not 0 <= value <= 1:
                 raise InvalidOption(f"{name}={value} is not a share. Use 0 to 1.")
+        follows = self.following(relations, syntactic, reverse)
+        looks_at = self.looking_at(positional, counts_self)
+        parts = {
+            "syntactic": torch.stack(list(follows.values())).any(0),
+            "positional": any_of(looks_at.values(), like=self.offsets[..., 0]),
+        }
+        settings = {
+            "syntactic": syntactic,
+            "positional": positional,
+            "relations": list(follows),
+            "counts_self": counts_self,
+            "reverse": reverse,
+        }
+        # Layers and heads count from 1 wherever a person may read them.
+        roles = {
+            role: (heads.nonzero() + 1).tolist() for role, heads in {**follows, **looks_at}.items()
+        }
+        return HeadMask(parts, {**self.facts, "thresholds": settings, "roles": roles})
+
+    def following(self, relations: Sequence[str], margin: float, reverse: bool) -> dict[str, Heads]:
+        """The heads that follow each of these relations that the corpus has."""
         chosen = [relation for relation in relations if relation in self.relations]
         if not chosen:
             raise InvalidInput(
                 f"the corpus has none of the relations {', '.join(relations)}; it has "
                 f"{', '.join(self.relations[:12]) or 'none at all'}. Is the parser for its language?"
             )
-        follows: dict[str, Heads] = {}
+        found: dict[str, Heads] = {}
         for relation in chosen:
-            limit = float(self.distance_shares(relation).max()) + syntactic
-            follows[relation] = self.frequency(relation) > limit
+            limit = float(self.distance_shares(relation).max()) + margin
+            found[relation] = self.frequency(relation) > limit
             if reverse:
-                follows[relation] |= self.frequency(relation, reverse=True) > limit
-        is_at = self.offset_shares > positional
+                found[relation] |= self.frequency(relation, reverse=True) > limit
+        return found
+
+    def looking_at(self, share: float, counts_self: bool) -> dict[str, Heads]:
+        """The heads that look at one relative position more often than this share, by the position."""
+        is_at = self.offset_shares > share
+        # The first and last offset stand for everything that is farther away, not for one position.
         is_at[:, :, [0, -1]] = False
         if not counts_self:
             is_at[:, :, FARTHEST] = False
         offsets = is_at.any(0).any(0).nonzero()[:, 0].tolist()
-        roles = {**follows, **{f"{d - FARTHEST:+d}": is_at[:, :, d] for d in offsets}}
-        settings = {
-            "syntactic": syntactic,
-            "positional": positional,
-            "relations": chosen,
-            "counts_self": counts_self,
-            "reverse": reverse,
-        }
-        parts = {
-            "syntactic": torch.stack(list(follows.values())).any(0),
-            "positional": is_at.any(-1),
-        }
-        places = {role: heads.nonzero().tolist() for role, heads in roles.items()}
-        return HeadMask(parts, {**self.facts, "thresholds": settings, "roles": places})
+        return {f"{offset - FARTHEST:+d}": is_at[:, :, offset] for offset in offsets}
 
     # ------------------------------------------------------------------------------- adding
 
@@ -163,7 +176,7 @@ class HeadStatistics:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read counts that were saved."""
-        counts, about = read_tensors(path, KIND)
+        counts, about, _ = read_tensors(path, KIND)
         try:
             check_fields(about, ABOUT, KIND)
             check_counts(counts, len(about["relations"]))
@@ -210,3 +223,11 @@ def check_counts(counts: Mapping[str, Tensor], relation_count: int) -> None:
             )
         if found.is_complex() or not (found.isfinite().all() and (found >= 0).all()):
             raise InvalidInput(f"'{name}' holds values that count nothing. Learn it again.")
+
+
+def any_of(several: Iterable[Heads], like: Tensor) -> Heads:
+    """The heads of any of several sets; none where there is no set."""
+    found = torch.zeros_like(like, dtype=torch.bool)
+    for heads in several:
+        found = found | heads
+    return found

@@ -14,7 +14,7 @@ from headlight.errors import InvalidOption
 from headlight.headmask import HeadMask
 from headlight.methods.attention import accumulated, with_residual
 from headlight.methods.registry import METHODS
-from headlight.registry.options import BY_MODEL, Count, LayerNumber, Seed, Share
+from headlight.registry.options import BY_MODEL, BlockNumber, Count, Seed, Share
 from headlight.shapes import Attention, Mixing, Scores
 from headlight.trace.relevance.intercept import Gate
 from headlight.trace.relevance.presets import Preset
@@ -115,14 +115,14 @@ def attn_lrp(trace: Trace) -> Scores:
 # ------------------------------------------------------------- gradient-weighted relevance
 
 
-def weighted(trace: Trace, relevance: Sequence[Attention], start_layer: int) -> list[Mixing]:
-    """E_h((∇A_l ⊙ R_l)⁺) from `start_layer` up."""
+def weighted(trace: Trace, relevance: Sequence[Attention], first_layer: int) -> list[Mixing]:
+    """E_h((∇A_l ⊙ R_l)⁺) from `first_layer` up."""
     gradients = trace.gradients().attention
-    if not 0 <= start_layer < len(gradients):
+    if first_layer > len(gradients):
         raise InvalidOption(
-            f"start_layer {start_layer} does not exist: the network has layers 0 to {len(gradients) - 1}."
+            f"first_layer {first_layer} does not exist: the network has layers 1 to {len(gradients)}."
         )
-    pairs = list(zip(gradients, relevance, strict=True))[start_layer:]
+    pairs = list(zip(gradients, relevance, strict=True))[first_layer - 1 :]
     return [(gradient * r).clamp(min=0).mean(1) for gradient, r in pairs]
 
 
@@ -148,7 +148,7 @@ def rolled(layers: Sequence[Mixing]) -> Mixing:
     paper=PAPER_TA,
 )
 def transformer_attribution(
-    trace: Trace, *, preset: Preset = "chefer", start_layer: LayerNumber = 0
+    trace: Trace, *, preset: Preset = "chefer", first_layer: BlockNumber = 1
 ) -> Scores:
     """Relevance of the attention times its gradient, accumulated through the layers.
 
@@ -156,27 +156,27 @@ def transformer_attribution(
     row called GAE in the Mask-LRP paper.
     """
     relevance = trace.relevance(Flow(preset)).attention
-    return trace.read(chained(weighted(trace, relevance, start_layer)))
+    return trace.read(chained(weighted(trace, relevance, first_layer)))
 
 
 @METHODS.released("transformer_attribution")
 def transformer_attribution_released(
-    trace: Trace, *, preset: Preset = RELEASED, start_layer: LayerNumber = 0
+    trace: Trace, *, preset: Preset = RELEASED, first_layer: BlockNumber = 1
 ) -> Scores:
     """The released code divides every row of I + M by its sum and sets the score of the reading position to 0.
 
     For answers it spreads the relevance of the answer's position over all tokens at the start, and
     adds the scores of start and end.
     """
-    return attributed_released(trace, preset, start_layer)
+    return attributed_released(trace, preset, first_layer)
 
 
-def attributed_released(trace: Trace, preset: str, start_layer: int) -> Scores:
+def attributed_released(trace: Trace, preset: str, first_layer: int) -> Scores:
     """Transformer attribution as released."""
     flow = released_flow(trace, preset)
 
     def score(t: Trace) -> Scores:
-        layers = weighted(t, t.relevance(flow).attention, start_layer)
+        layers = weighted(t, t.relevance(flow).attention, first_layer)
         return without_own(t, t.read(rolled(layers)))
 
     return term_by_term(trace, score)
@@ -223,23 +223,23 @@ def fitting(mask: HeadMask, trace: Trace) -> HeadMask:
     return mask
 
 
-def masked(trace: Trace, mask: HeadMask, preset: str, start_layer: int) -> Scores:
+def masked(trace: Trace, mask: HeadMask, preset: str, first_layer: int) -> Scores:
     """Mask-LRP with one mask."""
     closed = frozenset(n for n, heads in enumerate(mask.heads) if not bool(heads.any()))
     flow = Flow(preset, gate=conserving_gate(mask), closed=closed)
-    layers = weighted(trace, trace.relevance(flow).attention, start_layer)
+    layers = weighted(trace, trace.relevance(flow).attention, first_layer)
     return trace.read(chained(layers))
 
 
-def masked_released(trace: Trace, mask: HeadMask, preset: str, start_layer: int) -> Scores:
+def masked_released(trace: Trace, mask: HeadMask, preset: str, first_layer: int) -> Scores:
     """Mask-LRP as released with one mask."""
     if trace.goal.kind == "token":
-        return attributed_released(trace, preset, start_layer)
+        return attributed_released(trace, preset, first_layer)
     flow = replace(released_flow(trace, preset), gate=plain_gate(mask), keeps_ungated=True)
 
     def score(t: Trace) -> Scores:
         relevance = [2 * r for r in t.relevance(flow).ungated]
-        return without_own(t, t.read(rolled(weighted(t, relevance, start_layer))))
+        return without_own(t, t.read(rolled(weighted(t, relevance, first_layer))))
 
     return term_by_term(trace, score)
 
@@ -256,7 +256,7 @@ def mask_lrp(
     mask: HeadMask = BY_MODEL,
     corruption: Share = 0.0,
     preset: Preset = "chefer",
-    start_layer: LayerNumber = 0,
+    first_layer: BlockNumber = 1,
     seed: Seed = 0,
 ) -> Scores:
     """Transformer attribution whose relevance enters only syntactic and positional heads.
@@ -266,7 +266,7 @@ def mask_lrp(
     head passes everything through its residual; a head that is both counts in both parts. With all
     heads let in this is transformer_attribution. `corruption` lets that share of the other heads in.
     """
-    return masked(trace, fitting(mask, trace).corrupted(corruption, seed), preset, start_layer)
+    return masked(trace, fitting(mask, trace).corrupted(corruption, seed), preset, first_layer)
 
 
 @METHODS.released("mask_lrp")
@@ -276,7 +276,7 @@ def mask_lrp_released(
     mask: HeadMask = BY_MODEL,
     corruption: Share = 0.0,
     preset: Preset = RELEASED,
-    start_layer: LayerNumber = 0,
+    first_layer: BlockNumber = 1,
     seed: Seed = 0,
 ) -> Scores:
     """The released code neither rescales nor masks what it reads.
@@ -285,7 +285,7 @@ def mask_lrp_released(
     divided by their sums, the score of the reading position is 0. For answers the mask is not used at all.
     """
     given = fitting(mask, trace).corrupted(corruption, seed)
-    return masked_released(trace, given, preset, start_layer)
+    return masked_released(trace, given, preset, first_layer)
 
 
 @METHODS.register(
@@ -299,13 +299,13 @@ def random_mask_lrp(
     *,
     mask: HeadMask = BY_MODEL,
     preset: Preset = "chefer",
-    start_layer: LayerNumber = 0,
+    first_layer: BlockNumber = 1,
     seed: Seed = 0,
     draws: Count = 1,
 ) -> Scores:
     """Mask-LRP with as many heads chosen at random; the mean of several draws if asked for."""
     masks = drawn(fitting(mask, trace), seed, draws)
-    return torch.stack([masked(trace, m, preset, start_layer) for m in masks]).mean(0)
+    return torch.stack([masked(trace, m, preset, first_layer) for m in masks]).mean(0)
 
 
 def drawn(mask: HeadMask, seed: int, draws: int) -> list[HeadMask]:
@@ -319,10 +319,10 @@ def random_mask_lrp_released(
     *,
     mask: HeadMask = BY_MODEL,
     preset: Preset = RELEASED,
-    start_layer: LayerNumber = 0,
+    first_layer: BlockNumber = 1,
     seed: Seed = 0,
     draws: Count = 1,
 ) -> Scores:
     """As mask_lrp; the released code also draws more heads than the mask has, which is not repeated."""
     masks = drawn(fitting(mask, trace), seed, draws)
-    return torch.stack([masked_released(trace, m, preset, start_layer) for m in masks]).mean(0)
+    return torch.stack([masked_released(trace, m, preset, first_layer) for m in masks]).mean(0)

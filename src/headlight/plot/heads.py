@@ -30,33 +30,38 @@ def head_map(mask: HeadMask) -> "Figure":
     """Which heads are syntactic, positional, both or neither, with what they do (Mask-LRP, Fig. 5)."""
     layers, heads = mask.heads.shape
     drawn, axes = figure(max(4.0, 1.6 + 0.62 * heads), 1.4 + 0.34 * layers)
-    roles = mask.roles
-    seen = []
-    for layer in range(layers):
-        for head in range(heads):
-            kind = mask.kind(layer, head)
-            seen += [kind] if kind else []
-            fill = colour(HEAD_KINDS[kind] if kind else paper().empty)
-            cell = (head - 0.47, layer - 0.45)
-            axes.add_patch(rectangle(cell, 0.94, 0.9, fill))
-            if kind:
-                label = "\n".join(roles.get((layer, head), ()))
-                size = 7 if "\n" not in label else 5
-                black_or_white = colour(ink_on(HEAD_KINDS[kind]))
-                axes.text(
-                    head, layer, label, ha="center", va="center", color=black_or_white, size=size
-                )
-    axes.set(xlim=(-0.6, heads - 0.4), ylim=(-0.6, layers - 0.4), xlabel="head", ylabel="layer")
-    axes.set_xticks(range(heads))
-    axes.set_yticks(range(layers))
+    for layer in range(1, layers + 1):
+        for head in range(1, heads + 1):
+            draw_head(axes, mask, layer, head)
+    axes.set(xlim=(0.4, heads + 0.6), ylim=(0.4, layers + 0.6), xlabel="head", ylabel="layer")
+    axes.set_xticks(range(1, heads + 1))
+    axes.set_yticks(range(1, layers + 1))
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
-    handles = [
-        rectangle((0, 0), 1, 1, colour(HEAD_KINDS[kind])) for kind in HEAD_KINDS if kind in seen
-    ]
+    add_legend(drawn, mask)
+    return drawn
+
+
+def draw_head(axes: "Axes", mask: HeadMask, layer: int, head: int) -> None:
+    """One cell: the colour of what the head is kept as, and what it does."""
+    kind = mask.kind(layer, head)
+    fill = colour(HEAD_KINDS[kind] if kind else paper().empty)
+    axes.add_patch(rectangle((head - 0.47, layer - 0.45), 0.94, 0.9, fill))
+    if kind:
+        label = "\n".join(mask.roles.get((layer, head), ()))
+        size = 7 if "\n" not in label else 5
+        ink_of_label = colour(ink_on(HEAD_KINDS[kind]))
+        axes.text(head, layer, label, ha="center", va="center", color=ink_of_label, size=size)
+
+
+def add_legend(drawn: "Figure", mask: HeadMask) -> None:
+    """The names of the kinds of heads that the mask has."""
+    layers, heads = mask.heads.shape
+    numbers = [(n + 1, h + 1) for n in range(layers) for h in range(heads)]
+    seen = {mask.kind(*place) for place in numbers}
     names = [kind for kind in HEAD_KINDS if kind in seen]
     drawn.legend(
-        handles,
+        [rectangle((0, 0), 1, 1, colour(HEAD_KINDS[kind])) for kind in names],
         names,
         loc="outside upper center",
         ncols=4,
@@ -64,7 +69,6 @@ def head_map(mask: HeadMask) -> "Figure":
         fontsize=8,
         labelcolor=ink(),
     )
-    return drawn
 
 
 def rectangle(corner: tuple[float, float], width: float, height: float, fill: object) -> "Patch":

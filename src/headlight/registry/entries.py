@@ -86,11 +86,19 @@ class Entry:
         )
 
 
+RENAMED = {
+    "start_layer": "'start_layer' counted layers from 0; 'first_layer' counts them from 1, so that "
+    "start_layer=2 is first_layer=3.",
+}
+"""What to say of options that had another name or meaning in an earlier version."""
+
+
 def unknown_option(option: str, entries: Sequence[Entry]) -> InvalidOption:
     """The error for an option that none of these entries has."""
     known = sorted({name for entry in entries for name in entry.options})
     near = get_close_matches(option, known, n=1, cutoff=0.6)
     proposal = f" Did you mean '{near[0]}'?" if near else ""
+    proposal = f" {RENAMED[option]}" if option in RENAMED else proposal
     asked = ", ".join(f"'{entry.name}'" for entry in entries)
     has = "has" if len(entries) == 1 else "have"
     return InvalidOption(

@@ -56,6 +56,8 @@ class Among:
 
 Count = Annotated[int, Bounds(1)]
 LayerNumber = Annotated[int, Bounds(0)]
+"""1 … L, the output of each block; 0 is the embedding output."""
+BlockNumber = Annotated[int, Bounds(1)]
 Seed = Annotated[int, Bounds(0, 2**32 - 1)]
 Share = Annotated[float, Bounds(0, 1)]
 Positive = Annotated[float, Bounds(0, is_above=True)]

@@ -30,10 +30,11 @@ class HeadMap:
         layers, heads = self.mask.heads.shape
         table = Table(box=None, pad_edge=False, padding=(0, 1))
         table.add_column("layer", justify="right")
-        for head in range(heads):
+        numbers = range(1, heads + 1)
+        for head in numbers:
             table.add_column(str(head), justify="center")
-        for layer in reversed(range(layers)):
-            marks = (MARKS[self.mask.kind(layer, head)] for head in range(heads))
+        for layer in range(layers, 0, -1):
+            marks = (MARKS[self.mask.kind(layer, head)] for head in numbers)
             table.add_row(str(layer), *(Text(*mark) for mark in marks))
         yield table
         yield Text(f"{self.mask} (S syntactic, P positional, B both)")
@@ -45,12 +46,13 @@ class HeadMap:
 def table(mask: HeadMask) -> str:
     """The same map in HTML; what a head does shows on hovering."""
     layers, heads = mask.heads.shape
-    names = "".join(f'<th style="font-weight:normal">{head}</th>' for head in range(heads))
+    numbers = range(1, heads + 1)
+    names = "".join(f'<th style="font-weight:normal">{head}</th>' for head in numbers)
     rows = "".join(
         f'<tr><th style="font-weight:normal;padding-right:.5em">{layer}</th>'
-        + "".join(cell(mask, layer, head) for head in range(heads))
+        + "".join(cell(mask, layer, head) for head in numbers)
         + "</tr>"
-        for layer in reversed(range(layers))
+        for layer in range(layers, 0, -1)
     )
     return (
         '<div class="headlight" style="overflow-x:auto"><table style="border-collapse:separate;'

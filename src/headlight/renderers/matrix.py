@@ -50,7 +50,7 @@ class Cells:
 def mixing_cells(mixing: TokenMixing, layer: int = -1, accumulated: bool = True) -> Cells:
     """One matrix of a mixing: rows are tokens as they come out, columns what they are made of."""
     found = mixing.at(layer, accumulated=accumulated)
-    number = layer % len(mixing.layers)
+    number = mixing.number(layer)
     kind = "up to" if accumulated else "in"
     title = f"{mixing.method}: tokens {kind} layer {number}"
     names = readable(mixing.tokens)
