@@ -292,15 +292,7 @@ def shortened(
         return row
     segments = row.segments or tuple(None if s else 0 for s in row.is_special)
     content = {s: [p for p, q in enumerate(segments) if q == s] for s in (0, 1)}
-    surplus = len(row) - limit
-    cut_second = surplus if keep_first_text and content[1] else 0
-    if content[1] and not keep_first_text:
-        lengths = [len(content[0]), len(content[1])]
-        for _ in range(surplus):
-            longer = 0 if lengths[0] > lengths[1] else 1
-            lengths[longer] -= 1
-            cut_second += longer
-    cut = [surplus - cut_second, cut_second]
+    cut = surplus_of(len(content[0]), len(content[1]), len(row) - limit, keep_first_text)
     if any(cut[s] and cut[s] >= len(content[s]) for s in (0, 1)):
         raise InvalidInput(
             f"the input has {len(row)} tokens and the model takes {limit}: "
@@ -311,6 +303,20 @@ def shortened(
     return row.take(kept).noted(
         f"cut to the first {limit} of {len(row)} tokens, the model's limit{advice}"
     )
+
+
+def surplus_of(first: int, second: int, surplus: int, keep_first_text: bool) -> tuple[int, int]:
+    """How many tokens each of two texts gives up, the longer one first until both are of a length."""
+    if not second:
+        return surplus, 0
+    if keep_first_text:
+        return 0, surplus
+    longer = min(surplus, abs(first - second))
+    rest = surplus - longer
+    # Of two equally long texts the second gives up the odd token.
+    cuts = [rest // 2, rest - rest // 2]
+    cuts[0 if first > second else 1] += longer
+    return cuts[0], cuts[1]
 
 
 def windows(row: Row, limit: int, stride: int) -> list[list[int]]:

@@ -9,7 +9,7 @@ import pytest
 
 from headlight import METHODS, METRICS
 from headlight.registry.declarations import UNREAD, declared, read
-from headlight.registry.entries import Entry, Registry
+from headlight.registry.entries import Entry, Functions
 
 REGISTRIES = {"method": METHODS, "metric": METRICS}
 FACTS = ("name", "needs", "signed", "paper", "aliases", "better", "summary")
@@ -64,7 +64,7 @@ def test_reading_needs_no_torch() -> None:
 
 
 def test_methods_of_other_packages_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    theirs = Registry("method")
+    theirs = Functions("method")
     home = ModuleType("headlight.methods")
     home.METHODS = theirs  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "headlight.methods", home)

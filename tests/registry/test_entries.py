@@ -8,7 +8,7 @@ import pytest
 
 from headlight import METHODS, InvalidOption, UnknownName
 from headlight.registry import entries as home
-from headlight.registry.entries import Registry
+from headlight.registry.entries import Functions
 
 
 def test_names_aliases_and_paper_spellings_find_the_same_entry() -> None:
@@ -30,7 +30,7 @@ def test_an_unknown_name_proposes_the_nearest() -> None:
 
 
 def test_a_name_or_alias_is_registered_once() -> None:
-    names = Registry("thing")
+    names = Functions("thing")
     names.register("one", aliases=("uno",))(lambda: 1)
     for taken in ("one", "UNO"):
         with pytest.raises(ValueError, match="registered twice"):
@@ -47,7 +47,7 @@ def test_variants_and_options_are_known() -> None:
 
 
 def test_other_packages_add_theirs_through_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = Registry("thing")
+    names = Functions("thing")
     plugin = ModuleType("a_plugin")
     monkeypatch.setitem(sys.modules, "a_plugin", plugin)
     loads: list[str] = []

@@ -371,7 +371,7 @@ def data() -> None:
         table.add_column(name, no_wrap=name == "data")
     for name, known in OWN.items():
         table.add_row(name, "headlight", known.about)
-    for name, known in DATASETS.items():
+    for name, known in DATASETS.entries.items():
         table.add_row(name, known.hub or "a file", known.about)
     Console().print(table)
 

@@ -38,6 +38,7 @@ from headlight.files import (
     text_in,
 )
 from headlight.files.conllu import read_conllu
+from headlight.registry.entries import Registry
 from headlight.text import Text, as_tuple, is_blank
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -71,6 +72,7 @@ class DataSet:
     convert: Callable[[Record], Example] | None = None
     wanted: tuple[str, ...] = ()
     file_reader: Callable[[Path], Iterator[tuple[str, Example]]] | None = None
+    aliases: tuple[str, ...] = ()
 
     def example(self, record: Record) -> Example:
         """A record as an example."""
@@ -213,34 +215,33 @@ PREMISE = (("premise", "sentence1"), ("hypothesis", "sentence2"))
 QUESTIONS = (("question1",), ("question2",))
 CONTEXT = (("question",), ("context",))
 
-DATASETS = {
-    each.name: each
-    for each in (
-        DataSet("sst2", "sentences of film reviews", TEXT, SENTIMENT, "stanfordnlp/sst2", split="validation"),
-        DataSet("imdb", "long film reviews", TEXT, SENTIMENT, "stanfordnlp/imdb"),
-        DataSet("yelp_polarity", "reviews", TEXT, SENTIMENT, "fancyzhx/yelp_polarity"),
-        DataSet("amazon_polarity", "reviews", TEXT, SENTIMENT, "fancyzhx/amazon_polarity"),
-        DataSet("ag_news", "news items of four topics", TEXT, TOPICS, "fancyzhx/ag_news"),
-        DataSet("qqp", "pairs of questions", QUESTIONS, DUPLICATE, "nyu-mll/glue", "qqp", "validation"),
-        DataSet(
-            "mnli", "inference, pairs", PREMISE, INFERENCE, "nyu-mll/glue", "mnli", "validation_matched"
-        ),
-        DataSet("snli", "inference, pairs", PREMISE, INFERENCE, "stanfordnlp/snli"),
-        DataSet("squad", "questions on paragraphs", CONTEXT, hub="rajpurkar/squad", split="validation",
-                is_questions=True),
-        DataSet("squad_v2", "the same, its answerable questions", CONTEXT, hub="rajpurkar/squad_v2",
-                split="validation", is_questions=True),
-        DataSet("agreement", "number of a masked verb (Linzen et al. 2016)", labels=("singular", "plural"),
-                file_reader=agreement_rows),
-        DataSet("eraser_movies", "film reviews with human rationales", TEXT, SENTIMENT,
-                "eraser-benchmark/movie_rationales", revision="refs/convert/parquet",
-                convert=movie_example, file_reader=movie_rows),
-        DataSet("esnli", "inference with human rationales", PREMISE, INFERENCE, "niurl/eraser_esnli",
-                convert=inference_example),
-        DataSet("sst_trees", "sentences of film reviews with a human label for every word",
-                labels=SENTIMENT, file_reader=tree_rows),
-    )
-}  # fmt: skip
+DATASETS: Registry[DataSet] = Registry("data set")
+for each in (
+    DataSet("sst2", "sentences of film reviews", TEXT, SENTIMENT, "stanfordnlp/sst2", split="validation"),
+    DataSet("imdb", "long film reviews", TEXT, SENTIMENT, "stanfordnlp/imdb"),
+    DataSet("yelp_polarity", "reviews", TEXT, SENTIMENT, "fancyzhx/yelp_polarity"),
+    DataSet("amazon_polarity", "reviews", TEXT, SENTIMENT, "fancyzhx/amazon_polarity"),
+    DataSet("ag_news", "news items of four topics", TEXT, TOPICS, "fancyzhx/ag_news"),
+    DataSet("qqp", "pairs of questions", QUESTIONS, DUPLICATE, "nyu-mll/glue", "qqp", "validation"),
+    DataSet(
+        "mnli", "inference, pairs", PREMISE, INFERENCE, "nyu-mll/glue", "mnli", "validation_matched"
+    ),
+    DataSet("snli", "inference, pairs", PREMISE, INFERENCE, "stanfordnlp/snli"),
+    DataSet("squad", "questions on paragraphs", CONTEXT, hub="rajpurkar/squad", split="validation",
+            is_questions=True),
+    DataSet("squad_v2", "the same, its answerable questions", CONTEXT, hub="rajpurkar/squad_v2",
+            split="validation", is_questions=True),
+    DataSet("agreement", "number of a masked verb (Linzen et al. 2016)", labels=("singular", "plural"),
+            file_reader=agreement_rows),
+    DataSet("eraser_movies", "film reviews with human rationales", TEXT, SENTIMENT,
+            "eraser-benchmark/movie_rationales", revision="refs/convert/parquet",
+            convert=movie_example, file_reader=movie_rows),
+    DataSet("esnli", "inference with human rationales", PREMISE, INFERENCE, "niurl/eraser_esnli",
+            convert=inference_example),
+    DataSet("sst_trees", "sentences of film reviews with a human label for every word",
+            labels=SENTIMENT, file_reader=tree_rows),
+):  # fmt: skip
+    DATASETS.add(each)
 
 OWN = {
     f"samples/{each.name}": each
@@ -290,10 +291,12 @@ def describe_source(source: str) -> Source:
     """A source from NAME, NAME=FILE, FILE or FILE:COLUMN,COLUMN."""
     if source in OWN:
         return Source(OWN[source], SAMPLES / f"{OWN[source].name}.jsonl")
-    if source in DATASETS:
+    # Names are taken to the letter here, because './sst2' is a file and not another spelling of 'sst2'.
+    names = list(DATASETS)
+    if source in names:
         return Source(DATASETS[source])
     name, sign, place = source.partition("=")
-    if sign and name in DATASETS:
+    if sign and name in names:
         path = existing(Path(place))
         is_table = path.suffix.lower() in TABLES and DATASETS[name].file_reader is None
         return Source(DATASETS[name], path, notes=open_table(path).notes if is_table else ())

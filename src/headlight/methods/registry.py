@@ -1,5 +1,5 @@
 """`METHODS`: every explanation method by name."""
 
-from headlight.registry.entries import Registry
+from headlight.registry.entries import Functions
 
-METHODS = Registry("method")
+METHODS = Functions("method")

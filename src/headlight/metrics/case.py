@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from headlight.errors import InvalidOption
 from headlight.probing.probe import Answer, Probe, Subject
-from headlight.registry.entries import Entry, Registry
+from headlight.registry.entries import Entry, Functions
 
-METRICS = Registry("metric")
+METRICS = Functions("metric")
 
 NEEDS = {
     "probability": "a model with probabilities",

@@ -14,7 +14,7 @@ from inspect import Parameter, Signature, cleandoc
 from pathlib import Path
 from typing import Any
 
-from headlight.registry.entries import Function, Registry
+from headlight.registry.entries import Function, Functions
 
 HOME = Path(__file__).parents[1]
 BUILT_IN = {kind.__name__: kind for kind in (bool, float, int, str, tuple)}
@@ -31,14 +31,14 @@ class Unread:
 UNREAD = Unread()
 
 
-def declared(kind: str) -> Registry:
+def declared(kind: str) -> Functions:
     """The registry of 'method' or 'metric': the real one where it costs nothing or has more to tell.
 
     Other packages register by being imported, so where one is installed the real registry is taken.
     """
     home = f"headlight.{kind}s"
     if home in sys.modules or entry_points(group=home) or not sources(kind):
-        registry: Registry = getattr(import_module(home), f"{kind}s".upper())
+        registry: Functions = getattr(import_module(home), f"{kind}s".upper())
         return registry
     return read(kind)
 
@@ -49,9 +49,9 @@ def sources(kind: str) -> list[Path]:
 
 
 @cache
-def read(kind: str) -> Registry:
+def read(kind: str) -> Functions:
     """A registry of entries that say everything about themselves and compute nothing."""
-    registry = Registry(kind, plugins_read=True)
+    registry = Functions(kind, plugins_read=True)
     for path in sources(kind):
         source = source_at(path)
         for node in source.module.body:
@@ -111,7 +111,7 @@ source_at = cache(Source)
 """A module as text, read once."""
 
 
-def add(registry: Registry, call: ast.Call, function: Function, source: Source) -> None:
+def add(registry: Functions, call: ast.Call, function: Function, source: Source) -> None:
     """Do to the registry what a decorator does, with a function that computes nothing."""
     verb = ast.unparse(call.func).removeprefix(f"{registry.kind}s.".upper())
     if verb not in ("register", "released"):

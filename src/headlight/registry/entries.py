@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from importlib.metadata import entry_points
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from headlight.errors import InvalidOption, unknown_name
 from headlight.registry.options import Option, options_of
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
+N = TypeVar("N", bound="Named")
 PREFERRED, FALLBACK = "attn_lrp", "integrated_gradients"
 """What explains where no method is named: the first wherever relevance passes through the network."""
 
@@ -182,29 +183,75 @@ def normalised(name: str) -> str:
     return "".join(c for c in name.lower() if c.isalnum())
 
 
+class Named(Protocol):
+    """What a registry holds: something with a name, and other names that find it too."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def aliases(self) -> tuple[str, ...]: ...
+
+
 @dataclass
-class Registry:
-    """Named entries of one kind; iterating gives the names in the order of registration.
+class Registry(Generic[N]):
+    """Named things of one kind; iterating gives the names in the order of registration.
 
     Other packages add theirs through the entry-point group `headlight.<kind>s`: each entry point
     names a module that registers when it is imported. They are read on the first look-up.
     """
 
     kind: str
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, N] = field(default_factory=dict)
     spellings: dict[str, str] = field(default_factory=dict)
     plugins_read: bool = False
+
+    def add(self, entry: N) -> None:
+        """Add one; a name that is taken is refused."""
+        for spelling in map(normalised, (entry.name, *entry.aliases)):
+            taken = self.spellings.get(spelling, entry.name) != entry.name
+            if taken or entry.name in self.entries:
+                raise ValueError(
+                    f"{self.kind} '{entry.name}' or an alias of it is registered twice"
+                )
+            self.spellings[spelling] = entry.name
+        self.entries[entry.name] = entry
+
+    def read_plugins(self) -> None:
+        """Import what other packages register through their entry points, once."""
+        if not self.plugins_read:
+            self.plugins_read = True
+            for point in entry_points(group=f"headlight.{self.kind.replace(' ', '')}s"):
+                point.load()
+
+    def __getitem__(self, name: str) -> N:
+        self.read_plugins()
+        spelling = self.spellings.get(normalised(str(name)))
+        if spelling is None:
+            raise unknown_name(self.kind, name, self.entries)
+        return self.entries[spelling]
+
+    def __contains__(self, name: object) -> bool:
+        self.read_plugins()
+        return normalised(str(name)) in self.spellings
+
+    def __iter__(self) -> Iterator[str]:
+        self.read_plugins()
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        self.read_plugins()
+        return len(self.entries)
+
+
+@dataclass
+class Functions(Registry[Entry]):
+    """A registry of functions: methods, metrics, renderers."""
 
     def register(self, name: str, **facts: Any) -> Callable[[F], F]:
         """Register the decorated function under `name`; a name that is taken is refused."""
 
         def add(function: F) -> F:
-            entry = Entry(name, function, **facts)
-            for spelling in map(normalised, (name, *entry.aliases)):
-                if self.spellings.get(spelling, name) != name or name in self.entries:
-                    raise ValueError(f"{self.kind} '{name}' or an alias of it is registered twice")
-                self.spellings[spelling] = name
-            self.entries[name] = entry
+            self.add(Entry(name, function, **facts))
             return function
 
         return add
@@ -218,35 +265,9 @@ class Registry:
 
         return add
 
-    def read_plugins(self) -> None:
-        """Import what other packages register through their entry points, once."""
-        if not self.plugins_read:
-            self.plugins_read = True
-            for point in entry_points(group=f"headlight.{self.kind}s"):
-                point.load()
-
-    def __getitem__(self, name: str) -> Entry:
-        self.read_plugins()
-        spelling = self.spellings.get(normalised(str(name)))
-        if spelling is None:
-            raise unknown_name(self.kind, name, self.entries)
-        return self.entries[spelling]
-
     def specified(self, specification: str | Specification) -> Entry:
         """The entry of NAME, or of NAME:OPTION=VALUE with those options settled, once they are checked."""
         name, given = parse_specification(specification)
         entry = self[name]
         options = {option: entry.checked(option, value) for option, value in given.items()}
         return entry.with_options(options, written(entry.name, options))
-
-    def __contains__(self, name: object) -> bool:
-        self.read_plugins()
-        return normalised(str(name)) in self.spellings
-
-    def __iter__(self) -> Iterator[str]:
-        self.read_plugins()
-        return iter(self.entries)
-
-    def __len__(self) -> int:
-        self.read_plugins()
-        return len(self.entries)

@@ -3,10 +3,14 @@
 import unicodedata
 from collections.abc import Callable
 
+import regex
+
 Measure = Callable[[str, float], float]
 """The width of a text at a font size, in the unit of the size."""
 
 JOINER = "\u200d"
+CLUSTER = regex.compile(r"\X")
+"""An extended grapheme cluster of Unicode."""
 REPLACEMENT = "\ufffd"
 STEERING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 """Directional controls, which would turn around the text that follows."""
@@ -40,22 +44,7 @@ def is_unfit(character: str) -> bool:
 
 def clusters(text: str) -> list[str]:
     """What is seen as one character: letters with their marks, emoji that are joined, flags."""
-    found: list[str] = []
-    for character in text:
-        if found and belongs(character, found[-1]):
-            found[-1] += character
-        else:
-            found.append(character)
-    return found
-
-
-def belongs(character: str, cluster: str) -> bool:
-    """Whether a character is part of the cluster before it."""
-    if is_flag_letter(character):
-        return len(cluster) == 1 and is_flag_letter(cluster)
-    is_tone = 0x1F3FB <= ord(character) <= 0x1F3FF
-    is_joined = cluster[-1] == JOINER and is_picture(character)
-    return is_weightless(character) or is_tone or is_joined
+    return CLUSTER.findall(text)
 
 
 def is_flag_letter(character: str) -> bool:

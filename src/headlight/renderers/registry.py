@@ -1,5 +1,5 @@
 """`RENDERERS`: every format by name; a renderer is a function (attributions) -> str."""
 
-from headlight.registry.entries import Registry
+from headlight.registry.entries import Functions
 
-RENDERERS = Registry("renderer")
+RENDERERS = Functions("renderer")
