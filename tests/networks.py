@@ -35,7 +35,7 @@ from headlight.models.model import Task
 from headlight.trace.decoder import Decoder
 
 VOCABULARY = 120
-ENCODER = {
+ENCODER: dict[str, Any] = {
     "vocab_size": VOCABULARY,
     "hidden_size": 32,
     "num_hidden_layers": 3,

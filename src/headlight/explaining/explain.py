@@ -80,7 +80,7 @@ def explain(
     stride: int | None = ...,
     progress: bool = ...,
     **options: Any,
-) -> Answer | dict[str, Answer]: ...
+) -> Any: ...
 
 
 def explain(
@@ -96,6 +96,9 @@ def explain(
     **options: Any,
 ) -> Answer | Mapping[str, Answer]:
     """Explain why the model decides what it decides on one input or many.
+
+    Texts, lists of texts and names of methods tell a type checker what comes back; a batch or an encoding does
+    not, because one row of it gives one attribution and several give a list.
 
     inputs: a text, a pair of texts (a tuple), several of these in any order-keeping collection, what a
         tokenizer returns, or a `Batch`. One input, or one row of ids, gives one Attribution, several give

@@ -80,7 +80,7 @@ def explain_generation(
     batch_size: int = ...,
     progress: bool = ...,
     **options: Any,
-) -> Generated | dict[str, Generated]: ...
+) -> Any: ...
 
 
 def explain_generation(

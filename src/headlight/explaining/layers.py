@@ -52,7 +52,7 @@ def explain_layers(
     layers: Sequence[int] | None = ...,
     batch_size: int = ...,
     **options: Any,
-) -> list[Attribution] | list[list[Attribution]]: ...
+) -> Any: ...
 
 
 def explain_layers(

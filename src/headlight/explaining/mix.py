@@ -42,7 +42,7 @@ def mix(
     *,
     batch_size: int = ...,
     **options: Any,
-) -> TokenMixing | list[TokenMixing]: ...
+) -> Any: ...
 
 
 def mix(
