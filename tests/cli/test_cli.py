@@ -301,7 +301,7 @@ def test_help_and_lists_need_neither_torch_nor_transformers() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stderr
-    for said in ("Examples", "attn_lrp", "Qiang et al.", "sentiment-1", "aopc", "sst_trees"):
+    for said in ("Examples", "attn_lrp", "Qiang et al.", "headlight-models==", "aopc", "sst_trees"):
         assert said in result.stdout
 
 
