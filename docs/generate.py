@@ -165,7 +165,8 @@ def models_page() -> str:
         "# Embedded models",
         "",
         "Generated from the catalogue by `python docs/generate.py`. How they are trained:",
-        "[training](../training/README.md). What they stand on:",
+        "[training](../training/README.md). Where the adapters are, and under which terms:",
+        "[headlight-models](../headlight-models/README.md). What they stand on:",
         "",
         "| base | for | licence | revision | sha256 of the weights |",
         "|---|---|---|---|---|",
@@ -192,10 +193,11 @@ def card(entry: Embedded) -> Iterator[str]:
     if entry.also:
         yield f"- also measured: {entry.also}"
     yield f"- measured on: {entry.shown}"
-    if entry.adapter.exists():
-        with safe_open(entry.adapter, "pt") as file:
+    if entry.is_shipped:
+        adapter = entry.adapter()
+        with safe_open(adapter, "pt") as file:
             recipe = json.loads(file.metadata()["recipe"])
-        size = entry.adapter.stat().st_size / 1e6
+        size = adapter.stat().st_size / 1e6
         kept = ("epochs", "batch", "rate", "longest", "seed")
         settings = ", ".join(f"{name} {recipe[name]}" for name in kept if name in recipe)
         yield f"- recipe: {settings}; the change kept as an adapter of {size:.1f} MB"

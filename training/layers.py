@@ -19,6 +19,7 @@ from headlight.batch import Text, as_tuple
 from headlight.loading.catalogue import CATALOGUE
 from headlight.models.model import Task
 from recipes import RECIPES
+from shipping import use_repository
 
 INPUTS = 200
 LONGEST = 80
@@ -28,7 +29,7 @@ QUARTER = {"aopc": {"levels": (0.25,), "change": "mask"}}
 
 def inputs(name: str, data: Path) -> list[Example]:
     """Texts, pairs or questions of the recipe's first source, spread over it."""
-    recipe = RECIPES[CATALOGUE[name].trained_as]
+    recipe = RECIPES[name]
     source, split = recipe.train[0]
     if recipe.task == "answer":
         texts: list[Text] = [(q.question, q.context) for q in read_questions(source, split, data)]
@@ -49,6 +50,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     options = parser.parse_args()
+    use_repository()
     for name in options.names:
         model = headlight.load(name)
         layers = [f"decoded_grad_cam:layer={n}" for n in range(len(model.blocks) + 1)]

@@ -1,6 +1,8 @@
 """Learn the head masks of the embedded models, each on texts of its own kind.
 
 python training/masks.py --data FOLDER [NAME …]
+
+A NAME is an embedded model or the file of an adapter, such as a rival of a benchmark; its mask goes beside it.
 """
 
 import argparse
@@ -10,9 +12,9 @@ import torch
 
 import headlight
 from data import SOURCES, read_paragraphs, read_questions
-from headlight.heads.masks import MASKS
 from headlight.loading.catalogue import CATALOGUE
 from recipes import RECIPES
+from shipping import mask_place, renew_table, use_repository
 
 TEXTS = 2_000
 SHORTEST = 8
@@ -21,7 +23,7 @@ WIKIPEDIA = ("wikitext", "train")
 
 def corpus(name: str, data: Path) -> tuple[str, list[str]]:
     """What a mask is learned on: its name, and texts of at least eight words that were trained on."""
-    recipe = RECIPES.get(CATALOGUE[name].trained_as)
+    recipe = RECIPES.get(Path(name).stem.partition("-")[0])
     source, split = recipe.train[0] if recipe else WIKIPEDIA
     if recipe is not None and recipe.task in ("classify", "tag"):
         found = [example.text for example in SOURCES[source].read(split, data)]
@@ -42,13 +44,14 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    MASKS.mkdir(exist_ok=True)
+    use_repository()
     for name in options.names:
         source, texts = corpus(name, options.data)
         found = headlight.heads.learn(headlight.load(name), texts, name=source)
         mask = found.mask()
-        mask.save(MASKS / f"{name}.safetensors")
+        mask.save(mask_place(name))
         print(name, source, len(texts), mask, flush=True)
+    renew_table()
 
 
 if __name__ == "__main__":

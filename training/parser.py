@@ -2,13 +2,14 @@
 
     python training/parser.py --data FOLDER/ud_english_ewt --out runs/parser
 
-The folder holds en_ewt-ud-train.conllu, -dev and -test. The pipeline is written to runs/parser/pipeline; what
-is reported is its accuracy on the test sentences, from their raw text.
+The folder holds en_ewt-ud-train.conllu, -dev and -test. The pipeline is written into headlight-models; what is
+reported is its accuracy on the test sentences, from their raw text.
 """
 
 import argparse
 import json
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from spacy.util import load_config, load_model_from_config
 
 from headlight.files.conllu import Parse, read_conllu
 from run import Log
+from shipping import FOLDER, renew_table
 
 HERE = Path(__file__).parent
 MOST_SENTENCES = 6
@@ -93,10 +95,13 @@ def main() -> None:
     pipeline.meta["performance"] = {**kept, "dep_las_per_type": relations}
     pipeline.meta.update(name="ud_ewt", description="Tags and Universal Dependencies of English.",
                          license="CC BY-SA 4.0", version="0.2.0")  # fmt: skip
-    pipeline.to_disk(options.out / "pipeline")
+    place = FOLDER / "pipeline"
+    shutil.rmtree(place, ignore_errors=True)
+    pipeline.to_disk(place)
     labels = {label for name in pipeline.pipe_names[1:] for label in pipeline.get_pipe(name).labels}
-    words = options.out / "pipeline" / "vocab" / "strings.json"
+    words = place / "vocab" / "strings.json"
     words.write_text(json.dumps(sorted(labels)), encoding="utf-8")
+    renew_table()
     log(json.dumps(pipeline.meta["performance"]))
 
 

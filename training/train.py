@@ -3,7 +3,8 @@
     python training/train.py sentiment --data FOLDER --out runs/sentiment
 
 All weights but those the recipe leaves frozen are trained; the difference to the base is then cut down
-to an adapter. What is reported is the base merged with the adapter read back from the disk.
+to an adapter, in headlight-models for seed 0 and among the rivals of the benchmark for others. What is
+reported is the base merged with the adapter read back from the disk.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from headlight.loading.adapters import merge_adapter
 from headlight.loading.bases import MINILM, base_folder
 from recipes import RECIPES, Recipe
 from run import Log, Run
+from shipping import adapter_place, renew_table
 
 TASKS = {"classify": classify, "answer": answer, "fill": fill, "tag": tag}
 
@@ -65,7 +67,7 @@ def main() -> None:
     network = task.fresh(recipe, folder)
     base = {n: p.detach().clone() for n, p in network.named_parameters()}
     run = Run(network, rows, recipe, options.seed, options.out)
-    path = options.out / f"{options.name}.safetensors"
+    path = adapter_place(options.name, options.seed)
     write_adapter(run.go(task.loss, log), base, recipe, options.seed, path)
     merged = task.fresh(recipe, folder).eval()
     merge_adapter(merged, path, MINILM.sha256)
@@ -80,6 +82,7 @@ def main() -> None:
     }
     (options.out / "result.json").write_text(json.dumps(result, indent=1))
     log(json.dumps(result))
+    renew_table()
 
 
 if __name__ == "__main__":

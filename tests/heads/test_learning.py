@@ -300,6 +300,15 @@ def test_an_embedded_model_has_its_own_mask(sentiment: Model) -> None:
     assert not np.allclose(*parts)
 
 
+def test_a_network_trained_in_place_no_longer_fits_its_mask() -> None:
+    model = headlight.load("sentiment")
+    assert own_mask(model) is own_mask(model)  # read once
+    weight = model.network.classifier.weight
+    weight.data.mul_(-1)  # which torch's counter of changes does not see
+    with pytest.raises(InvalidInput, match="was learned on 'sentiment'"):
+        own_mask(model)
+
+
 def test_attention_is_seen_without_a_target(sentiment: Model) -> None:
     rows = headlight.batch.encode(["a fine film", "bad"], sentiment.tokenizer)
     maps = attention_of(sentiment, rows)

@@ -82,7 +82,9 @@ def test_a_folder_without_a_model_says_what_is_missing(tmp_path: Path) -> None:
     inner = folder_of(tmp_path / "outer" / "inner")
     assert "no config.json, but its folders 'inner' have one" in refusal(tmp_path / "outer")
     assert "no weights (model.safetensors)" in refusal(inner)
-    assert f"it is a file. Its folder is '{inner}'" in refusal(inner / "config.json")
+    assert f"it is a file, and not an adapter. Its folder is '{inner}'" in refusal(
+        inner / "config.json"
+    )
     adapter = tmp_path / "adapter"
     adapter.mkdir()
     (adapter / "adapter_config.json").touch()

@@ -78,7 +78,7 @@ def test_recipes_name_known_data_and_fit_the_catalogue() -> None:
             assert {name for name, _ in (*recipe.train, recipe.shown)} <= set(SOURCES)
     for entry in CATALOGUE.values():
         if entry.base is MINILM:
-            assert RECIPES[entry.trained_as].labels == entry.labels
+            assert RECIPES[entry.name].labels == entry.labels
 
 
 def rows(count: int) -> list[Row]:

@@ -24,13 +24,16 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def check_models(*names: str) -> None:
-    """Refuse names that cannot be models, and models of the hub that are neither there nor in its cache."""
-    from headlight.loading.catalogue import CATALOGUE
-    from headlight.loading.names import check_name, is_only_cached
+    """Refuse names that cannot be models, and models that are neither here nor on the hub."""
+    from headlight.loading.names import check_name, entry_of, is_only_cached
+    from headlight.loading.shipped import required_folder
 
     for name in names:
         check_name(name)
-        if name not in CATALOGUE and not Path(name).expanduser().is_dir():
+        entry = entry_of(name)
+        if entry is not None and entry.is_shipped:
+            required_folder()
+        if entry is None and not Path(name).expanduser().is_dir():
             is_only_cached(name)
 
 
@@ -58,8 +61,7 @@ def check_mixing(method: str, options: Mapping[str, Any]) -> None:
 
 def check_task(model: str, texts: "Sequence[Text]", *, is_generation: bool = False) -> None:
     """Refuse texts that a model cannot take, where its name or config.json tells what it decides."""
-    from headlight.loading.catalogue import CATALOGUE
-    from headlight.loading.names import known_task
+    from headlight.loading.names import entry_of, known_task
     from headlight.models.task import Task
 
     task = known_task(model)
@@ -71,7 +73,8 @@ def check_task(model: str, texts: "Sequence[Text]", *, is_generation: bool = Fal
         raise InvalidOption(
             f"{model} answers questions: give a question, and with --pair the text that has the answer."
         )
-    reads_pairs = model in CATALOGUE and CATALOGUE[model].reads == "pair"
+    entry = entry_of(model)
+    reads_pairs = entry is not None and entry.reads == "pair"
     if reads_pairs and any(isinstance(text, str) for text in texts):
         raise InvalidOption(
             f"{model} decides about two texts, and one was given. Give the second with --pair, "
@@ -157,10 +160,12 @@ def check_drawing() -> None:
 
 def check_masks(*sources: str) -> None:
     """Refuse what is neither an embedded model with a mask nor a file of tensors."""
-    own = Path(__file__).parent.parent / "heads" / "masks"
-    known = sorted(path.stem for path in own.glob("*.safetensors"))
+    from headlight.loading.shipped import required_folder, shipped_names
+
+    known = shipped_names("masks")
     for source in sources:
         if source in known:
+            required_folder()
             continue
         if not Path(source).exists():
             near = get_close_matches(source.lower(), known, n=1)
@@ -185,11 +190,16 @@ def check_tensors(path: Path) -> None:
 
 
 def check_parser(name: str, data: str) -> None:
-    """Refuse to parse without spaCy; a file of parses needs none."""
-    if not data.endswith(".conllu") and find_spec("spacy") is None:
-        from headlight.heads.parsers import load_parser
+    """Refuse to parse without spaCy, or without the pipeline of ours; a file of parses needs neither."""
+    if data.endswith(".conllu"):
+        return
+    from headlight.heads.parsers import OWN, load_parser
+    from headlight.loading.shipped import required_folder
 
+    if find_spec("spacy") is None:
         load_parser(name)
+    if name == OWN:
+        required_folder()
 
 
 # ------------------------------------------------------------------------------- evaluations

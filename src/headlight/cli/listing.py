@@ -44,6 +44,7 @@ def models() -> None:
     from headlight.loading.bases import whereabouts
     from headlight.loading.catalogue import CATALOGUE
     from headlight.loading.hub import cached_models
+    from headlight.loading.shipped import shipment, shipped_place
     from headlight.models.architectures import ARCHITECTURES
 
     table = Table(box=None, pad_edge=False)
@@ -57,9 +58,11 @@ def models() -> None:
     for base in dict.fromkeys(entry.base for entry in CATALOGUE.values()):
         users = ", ".join(entry.name for entry in CATALOGUE.values() if entry.base is base)
         console.print(f"\n[bold]{base.name}[/], for {users}: {whereabouts(base)}", highlight=False)
+    place = f"{shipment().release}, adapters, head masks and parser: {shipped_place()}"
+    console.print(f"\n{place}", markup=False, highlight=False)
     console.print(f"\n[bold]families:[/] {', '.join(sorted(ARCHITECTURES))}", highlight=False)
     cached = ", ".join(cached_models()) or "none"
     console.print(f"[bold]in the local hub cache:[/] {cached}", highlight=False)
     console.print(
-        "--model takes a name from here, a folder saved by save_pretrained, or a hub name."
+        "--model takes a name from here, a folder saved by save_pretrained, an adapter file, or a hub name."
     )

@@ -12,8 +12,8 @@ from headlight.errors import missing_extra
 
 app = typer.Typer()
 
-LEFT_OUT = ("sentiment-1", "sentiment-2", "decoder")
-"""Embedded models that help others; served only if asked for."""
+LEFT_OUT = "decoder"
+"""An embedded model that helps others; served only if asked for."""
 
 
 @app.command(
@@ -61,13 +61,12 @@ def serve(
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "web", "headlight serve") from error
     from headlight.cli.options import DEFAULT_MODEL, quiet_libraries
-    from headlight.loading.bases import local_place
-    from headlight.loading.catalogue import CATALOGUE
+    from headlight.loading.catalogue import CATALOGUE, is_here
 
     quiet_libraries()
-    present = [name for name, entry in CATALOGUE.items() if local_place(entry.base)]
+    present = [name for name, entry in CATALOGUE.items() if name != LEFT_OUT and is_here(entry)]
     serve_page(
-        model or [name for name in present if name not in LEFT_OUT] or [DEFAULT_MODEL],
+        model or present or [DEFAULT_MODEL],
         run or [],
         address,
         Limits(characters=characters, seconds=seconds, waiting=waiting),

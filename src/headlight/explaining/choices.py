@@ -9,8 +9,8 @@ from typing import Any
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.heads.masks import chosen_mask
 from headlight.loading.bases import MINILM
-from headlight.loading.catalogue import CATALOGUE
 from headlight.loading.load import load
+from headlight.loading.names import entry_of
 from headlight.models.model import Model
 from headlight.registry.options import Option
 from headlight.trace.baselines import chosen_baseline
@@ -34,7 +34,8 @@ def chosen_decoder(model: Model, given: Any) -> Decoder:
         )
     if model.task in HEADED:
         return Decoder(model)
-    if model.name in CATALOGUE and CATALOGUE[model.name].base is MINILM:
+    entry = entry_of(model.name)
+    if entry is not None and entry.base is MINILM:
         return embedded_decoder()
     raise InvalidOption(
         f"{model.name} does {model.task} and has no language-model head to decode its layers with. Give "
@@ -68,7 +69,8 @@ def checked_decoder(model: Model, decoder: Decoder) -> Decoder:
 def chosen_layer(model: Model, given: Any) -> int:
     """The layer to decode: the given one, the best of an embedded model, or the middle one."""
     if given is None:
-        best = CATALOGUE[model.name].best_layer if model.name in CATALOGUE else None
+        entry = entry_of(model.name)
+        best = None if entry is None else entry.best_layer
         count: int = model.network.config.get_text_config().num_hidden_layers
         return (count + 1) // 2 if best is None else best
     return int(given)

@@ -44,7 +44,7 @@ def learn(
     """Count what every head of the model does on a corpus; `.mask()` then selects heads.
 
     corpus: texts or pairs of texts, their parses, or the path of a CoNLL-U file with gold parses. parser:
-    one of yours, the name of a spaCy pipeline, or the one that comes with headlight. limit: read only this
+    one of yours, the name of a spaCy pipeline, or the one of headlight-models. limit: read only this
     many inputs, the first.
     """
     if model.tokenizer is None:

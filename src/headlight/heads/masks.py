@@ -1,5 +1,6 @@
 """Which mask a model's explanation uses: its own, a part of it, a given one, or a file."""
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,11 @@ from headlight.headmask import HeadMask
 from headlight.heads.learning import learn
 from headlight.heads.statistics import HeadStatistics
 from headlight.heads.synthetic_corpus import made_up_corpus
+from headlight.loading.names import entry_of
+from headlight.loading.shipped import shipped, shipped_names
 from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model
 
-MASKS = Path(__file__).parent / "masks"
 PARTS = ("syntactic", "positional", "both")
 
 
@@ -31,26 +33,43 @@ def chosen_mask(model: Model, mask: Any) -> HeadMask:
 
 
 def own_mask(model: Model) -> HeadMask:
-    """The mask that comes with an embedded model."""
-    path = MASKS / f"{model.name}.safetensors"
-    if not path.exists():
+    """The mask that comes with an embedded model, or that is beside an adapter file."""
+    path = mask_file(model.name)
+    if path is None:
         raise InvalidOption(
             f"{model.name} comes without a head mask. Learn one with headlight.heads.learn(model, corpus) "
             "or `headlight heads learn` and give it as mask=, or let mask='auto' learn one on made-up "
             "sentences."
         )
-    return fitting(model, HeadMask.load(path))
+    return fitting(model, read_mask(path, path.stat().st_mtime_ns))
+
+
+def mask_file(name: str) -> Path | None:
+    """The file of a model's mask: shipped, after a check, or NAME.mask.safetensors beside an adapter file."""
+    if name in shipped_names("masks"):
+        return shipped(f"masks/{name}.safetensors")
+    entry = entry_of(name)
+    if entry is None or entry.file is None:
+        return None
+    beside = entry.file.with_suffix(".mask.safetensors")
+    return beside if beside.is_file() else None
+
+
+@lru_cache(maxsize=32)
+def read_mask(path: Path, _changed: int) -> HeadMask:
+    """The mask in a file, kept for the next explanation as long as the file is not changed."""
+    return HeadMask.load(path)
 
 
 def find_mask(source: str | Path, *, syntactic: float = 0.1, positional: float = 0.8) -> HeadMask:
     """The mask of an embedded model, of a mask file, or of statistics, which are selected from first."""
-    own = MASKS / f"{source}.safetensors"
-    if own.exists():
-        return HeadMask.load(own)
+    known = shipped_names("masks")
+    if source in known:
+        return HeadMask.load(shipped(f"masks/{source}.safetensors"))
     if not Path(source).is_file():
-        known = ", ".join(sorted(path.stem for path in MASKS.glob("*.safetensors")))
         raise InvalidInput(
-            f"there is no file '{source}', nor an embedded model of that name with a mask ({known})."
+            f"there is no file '{source}', nor an embedded model of that name with a mask "
+            f"({', '.join(known)})."
         )
     try:
         return HeadMask.load(source)

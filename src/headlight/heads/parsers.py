@@ -3,15 +3,14 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Protocol
 
 from headlight.errors import InvalidInput, MissingExtra
 from headlight.files.conllu import Parse
+from headlight.loading.shipped import shipped
 
 OWN = "headlight"
-"""The name of the pipeline that comes with us."""
-PIPELINE = Path(__file__).parent / "pipeline"
+"""The name of the pipeline that comes with the package headlight-models."""
 
 
 class Parser(Protocol):
@@ -72,11 +71,11 @@ def load_parser(name: str = OWN) -> SpacyParser:
             "or give parses of your own in a CoNLL-U file."
         ) from error
     try:
-        pipeline = spacy.load(PIPELINE if name == OWN else name)
+        pipeline = spacy.load(shipped("pipeline") if name == OWN else name)
     except OSError as error:
         raise InvalidInput(
             f"there is no spaCy pipeline '{name}' here: neither a package nor a folder. Use "
-            f"'{OWN}', which comes with headlight, or install that one."
+            f"'{OWN}', which comes with headlight-models, or install that one."
         ) from error
     if not pipeline.has_pipe("parser"):
         raise InvalidInput(

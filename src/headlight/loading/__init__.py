@@ -1,1 +1,1 @@
-"""From a name, a folder or a live network to a checked `Model`; the models that come with headlight."""
+"""From a name, a folder or a live network to a checked `Model`; the embedded models and their weights."""

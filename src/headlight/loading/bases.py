@@ -1,12 +1,12 @@
 """Published weights that the embedded models stand on: where they are, and that they are the right ones."""
 
-import hashlib
 import os
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from headlight.errors import InvalidInput
+from headlight.loading.digests import check_bytes
 from headlight.loading.hub import YES, cached_file, hub_answers
 
 
@@ -83,7 +83,7 @@ def base_folder(base: Base) -> Path:
     """The folder of a base, brought from the hub if it is not on this machine; every file of it is checked."""
     folder = local_folder(base) or downloaded(base)
     for name, sha256 in (*base.others, (base.weights, base.sha256)):
-        check_bytes(folder / name, sha256, base)
+        check_bytes(folder / name, sha256, base.name, reinstall(base))
     return folder
 
 
@@ -122,27 +122,6 @@ def local_place(base: Base) -> str | None:
 def whereabouts(base: Base) -> str:
     """Where a base is, or how to get it, for people."""
     return local_place(base) or f"not here; {install(base)}, or the hub when it is reached"
-
-
-def check_bytes(path: Path, sha256: str, base: Base) -> None:
-    """Refuse a file that is not, byte for byte, the one that was published."""
-    try:
-        found = digest(path)
-    except OSError as error:
-        raise InvalidInput(
-            f"'{path}' cannot be read: {error.strerror}. Repair it with: {reinstall(base)}."
-        ) from error
-    if found != sha256:
-        raise InvalidInput(
-            f"'{path}' is damaged or of another version: its sha256 begins {found[:12]}, that of "
-            f"'{base.name}' {sha256[:12]}. Repair it with: {reinstall(base)}."
-        )
-
-
-def digest(path: Path) -> str:
-    """The sha256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def reinstall(base: Base) -> str:

@@ -1,33 +1,32 @@
-"""The models that come with headlight: adapters of ours on a base that pip installs, and a small LLM.
+"""The embedded models: adapters of ours, from headlight-models, on a base that pip installs; and a small LLM.
 
 Facts only: `loading/embedded.py` makes the networks, and imports torch.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from headlight.loading.bases import MINILM, SMOLLM, Base
+from headlight.loading.bases import MINILM, SMOLLM, Base, local_place
+from headlight.loading.shipped import models_folder, shipped
 from headlight.models.task import Task
-
-ADAPTERS = Path(__file__).parent.parent / "models" / "adapters"
 
 
 @dataclass(frozen=True)
 class Embedded:
-    """One entry of the catalogue, with what its model card says.
+    """One entry of the catalogue, with what its model card says; or an adapter file, with what it says itself.
 
     right, rows: what the merged network got right of the held-out rows `shown`, as `measure` counts;
-    also: other things measured there. best_layer: where decoded saliency works best. recipe: of `training`,
-    where it has another name. reads: a text or a pair, where it was trained on one of them only.
+    also: other things measured there. best_layer: where decoded saliency works best.
+    reads: a text or a pair, where it was trained on one of them only. file: of an adapter that is not shipped.
     """
 
     name: str
     decides: str
     data: str
-    licence: str
-    limits: str
     shown: str
+    licence: str = ""
+    limits: str = ""
     right: int = 0
     rows: int = 0
     measure: str = "accuracy"
@@ -36,18 +35,17 @@ class Embedded:
     task: Task = Task.SEQUENCE
     base: Base = MINILM
     best_layer: int | None = None
-    recipe: str = ""
     reads: Literal["text", "pair"] | None = None
+    file: Path | None = None
 
     @property
-    def trained_as(self) -> str:
-        """The recipe in `training` that made it."""
-        return self.recipe or self.name
+    def is_shipped(self) -> bool:
+        """Whether its adapter is in the package headlight-models."""
+        return self.base is MINILM and self.file is None
 
-    @property
     def adapter(self) -> Path:
-        """The file with what training changed."""
-        return ADAPTERS / f"{self.name}.safetensors"
+        """The file with what training changed; a shipped one is checked first."""
+        return self.file or shipped(f"adapters/{self.name}.safetensors")
 
     @property
     def score(self) -> str:
@@ -55,44 +53,26 @@ class Embedded:
         return f"{self.right / self.rows:.3f}" if self.rows else ""
 
 
-SENTIMENT = Embedded(
-    name="sentiment",
-    decides="sentiment of a sentence about a film",
-    labels=("negative", "positive"),
-    data="SST-2 train without repeats and contradictions, and sentences of IMDB train; on both "
-    "also from the probabilities of a larger network (all-mpnet-base-v2, fine-tuned on 10,000 of the "
-    "phrases)",
-    licence="research use (Socher et al. 2013; Maas et al. 2011)",
-    shown="SST-2 dev",
-    right=787,
-    rows=872,
-    also="779 and 784 of 872 with two other seeds (sentiment-1, sentiment-2)",
-    best_layer=3,
-    reads="text",
-    limits="Trained on film reviews only; right for 572 of 600 sentences of Yelp reviews and for 419 "
-    "of 600 of Amazon reviews.",
-)
-
-
-def other_seed(name: str, right: int) -> Embedded:
-    """The same recipe with another seed, to see what of an explanation is chance."""
-    return replace(
-        SENTIMENT,
-        name=name,
-        decides=f"as sentiment, trained with seed {name[-1]}",
-        recipe="sentiment",
-        right=right,
-        also="",
-        limits="As those of sentiment; kept to see how explanations change with the seed.",
-    )
-
-
 CATALOGUE = {
     entry.name: entry
     for entry in (
-        SENTIMENT,
-        other_seed("sentiment-1", right=779),
-        other_seed("sentiment-2", right=784),
+        Embedded(
+            name="sentiment",
+            decides="sentiment of a sentence about a film",
+            labels=("negative", "positive"),
+            data="SST-2 train without repeats and contradictions, and sentences of IMDB train; on both "
+            "also from the probabilities of a larger network (all-mpnet-base-v2, fine-tuned on 10,000 of the "
+            "phrases)",
+            licence="research use (Socher et al. 2013; Maas et al. 2011)",
+            shown="SST-2 dev",
+            right=787,
+            rows=872,
+            also="779 and 784 of 872 with two other seeds (benchmarks/faithfulness/rivals)",
+            best_layer=3,
+            reads="text",
+            limits="Trained on film reviews only; right for 572 of 600 sentences of Yelp reviews and for 419 "
+            "of 600 of Amazon reviews.",
+        ),
         Embedded(
             name="topic",
             reads="text",
@@ -190,3 +170,9 @@ CATALOGUE = {
         ),
     )
 }
+
+
+def is_here(entry: Embedded) -> bool:
+    """Whether all that an embedded model is made of is on this machine."""
+    has_adapter = not entry.is_shipped or models_folder() is not None
+    return has_adapter and local_place(entry.base) is not None

@@ -1,4 +1,4 @@
-"""The networks of the catalogue: an adapter merged into its base, or the small LLM."""
+"""The networks of the catalogue and of adapter files: an adapter merged into its base, or the small LLM."""
 
 import torch
 from torch import nn
@@ -16,7 +16,7 @@ from transformers import (
 
 from headlight.loading.adapters import merge_adapter
 from headlight.loading.bases import MINILM, SMOLLM, base_folder
-from headlight.loading.catalogue import CATALOGUE
+from headlight.loading.catalogue import Embedded
 from headlight.loading.gguf import converted
 from headlight.loading.quiet import quiet
 from headlight.models.task import Task
@@ -30,22 +30,21 @@ CLASSES: dict[Task, type[PreTrainedModel]] = {
 
 
 def load_embedded(
-    name: str, dtype: torch.dtype = torch.float32
+    entry: Embedded, dtype: torch.dtype = torch.float32
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """The network of a catalogue entry, a plain Hugging Face model, and its tokenizer."""
-    entry = CATALOGUE[name]
+    """The network of an entry, a plain Hugging Face model, and its tokenizer."""
     if entry.base is SMOLLM:
         folder = converted(SMOLLM)
         with quiet():
             llm = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
         return llm, AutoTokenizer.from_pretrained(folder)
-    folder = base_folder(MINILM)
+    adapter, folder = entry.adapter(), base_folder(MINILM)
     config = BertConfig.from_pretrained(folder)
     if entry.labels:
         config.id2label = dict(enumerate(entry.labels))
         config.label2id = {label: index for index, label in enumerate(entry.labels)}
     with quiet():
         network = CLASSES[entry.task].from_pretrained(folder, config=config, dtype=torch.float32)
-    merge_adapter(network, entry.adapter, MINILM.sha256)
+    merge_adapter(network, adapter, MINILM.sha256)
     nn.Module.to(network, dtype)
     return network, AutoTokenizer.from_pretrained(folder)

@@ -14,7 +14,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from headlight.errors import InvalidInput, MissingExtra
 from headlight.files.cache import CACHE_VARIABLE, cache_folder
-from headlight.loading.bases import Base, base_folder, digest
+from headlight.loading.bases import Base, base_folder
+from headlight.loading.digests import digest
 from headlight.loading.quiet import quiet
 
 LEDGER = "headlight.json"

@@ -1,4 +1,4 @@
-"""From a name or a folder to a `Model`: embedded, on this machine, or of the hub."""
+"""From a name, folder or adapter file to a `Model`: embedded, on this machine, or of the hub."""
 
 import struct
 from collections.abc import Iterable
@@ -21,9 +21,8 @@ from transformers import (
 )
 
 from headlight.errors import UnsupportedModel, unknown_name
-from headlight.loading.catalogue import CATALOGUE
 from headlight.loading.embedded import load_embedded
-from headlight.loading.names import check_name, is_only_cached, refused
+from headlight.loading.names import check_name, entry_of, is_only_cached, refused
 from headlight.loading.quiet import quiet
 from headlight.loading.wrap import wrap
 from headlight.models.model import HEADS, Model, Task
@@ -54,14 +53,15 @@ UNREADABLE = (
 
 
 def load(name: str | Path, *, task: str | None = None, dtype: torch.dtype = torch.float32) -> Model:
-    """A model by catalogue name, folder or hub name, in full precision unless `dtype` says otherwise.
+    """A model by catalogue name, folder, adapter file or hub name, in 32 bits unless `dtype` says otherwise.
 
     The task is read from the checkpoint's own class; `task` overrides it.
     """
     source = str(name)
-    if source in CATALOGUE:
-        network, tokenizer = load_embedded(source, dtype)
-        return replace(wrap(network, tokenizer, name=source), reads=CATALOGUE[source].reads)
+    entry = entry_of(source)
+    if entry is not None:
+        network, tokenizer = load_embedded(entry, dtype)
+        return replace(wrap(network, tokenizer, name=source), reads=entry.reads)
     check_name(source)
     place = found_at(source)
     try:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from headlight.errors import InvalidInput, UnknownName
+from headlight.loading.adapter_facts import adapter_entry
 from headlight.loading.bases import local_folder
-from headlight.loading.catalogue import CATALOGUE
+from headlight.loading.catalogue import CATALOGUE, Embedded
 from headlight.loading.hub import YES, cached_file, hub_answers
 from headlight.models.task import HEADS, Task
 
@@ -17,19 +18,25 @@ WEIGHTS = ("*.safetensors", "*.bin", "*.index.json", "*.gguf", "*.h5", "*.msgpac
 """Files that hold weights, or that say where they are; transformers itself says which it cannot read."""
 
 
+def entry_of(name: str | Path) -> Embedded | None:
+    """The catalogue's entry of a name, or that of an adapter file; nothing for other models."""
+    return CATALOGUE.get(str(name)) or adapter_entry(str(name))
+
+
 def refused(source: str, reason: str) -> InvalidInput:
     """The error for a name that gives no model."""
     return InvalidInput(
         f"no model could be loaded from '{source}': {reason.rstrip('.')}. "
         f"Give the name of an embedded model ({', '.join(CATALOGUE)}), a folder with config.json "
-        "and weights, or the name of a model on the hub (which must be reachable or cached)."
+        "and weights, the file of an adapter on an embedded base, or the name of a model on the hub (which "
+        "must be reachable or cached)."
     )
 
 
 def check_name(name: str | Path) -> None:
     """Refuse what cannot be a model; asks no hub."""
     source = str(name)
-    if source in CATALOGUE:
+    if entry_of(source) is not None:
         return
     path = Path(source).expanduser()
     try:
@@ -40,7 +47,7 @@ def check_name(name: str | Path) -> None:
     except OSError as error:
         raise refused(source, f"it cannot be read ({error.strerror})") from error
     if is_file:
-        raise refused(source, f"it is a file. Its folder is '{path.parent}'")
+        raise refused(source, f"it is a file, and not an adapter. Its folder is '{path.parent}'")
     check_absent(source)
 
 
@@ -106,8 +113,9 @@ def known_config(name: str | Path) -> dict[str, Any]:
     """The settings of a model that is on this machine; nothing where they cannot be told yet."""
     source = str(name)
     folder = Path(source).expanduser()
-    if source in CATALOGUE:
-        folder = local_folder(CATALOGUE[source].base) or folder
+    entry = entry_of(source)
+    if entry is not None:
+        folder = local_folder(entry.base) or folder
     path = folder / "config.json"
     if not path.is_file():
         path = cached_file(source, "config.json") or path
@@ -116,8 +124,9 @@ def known_config(name: str | Path) -> dict[str, Any]:
 
 def known_task(name: str | Path) -> Task | None:
     """What a model decides, where its name or settings tell."""
-    if str(name) in CATALOGUE:
-        return CATALOGUE[str(name)].task
+    entry = entry_of(name)
+    if entry is not None:
+        return entry.task
     saved = known_config(name).get("architectures") or []
     tasks = (task for each in saved for suffix, task in HEADS.items() if str(each).endswith(suffix))
     return next(tasks, None)

@@ -1,0 +1,56 @@
+"""What the file of an adapter says about itself, read without torch."""
+
+import json
+from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+
+from headlight.errors import InvalidInput
+from headlight.loading.catalogue import Embedded
+from headlight.models.task import Task
+
+TASKS = {
+    "classify": Task.SEQUENCE,
+    "tag": Task.TOKEN,
+    "answer": Task.QUESTION,
+    "fill": Task.MASKED,
+}
+"""How recipes of `training` call what a head decides."""
+
+
+def adapter_facts(path: Path) -> dict[str, str]:
+    """The facts that `training/train.py` writes into an adapter; none of a file that is not an adapter."""
+    try:
+        if not path.is_file():
+            return {}
+        with safe_open(path, "numpy") as file:
+            facts = file.metadata() or {}
+    except (OSError, SafetensorError):
+        return {}
+    return facts if "base_sha256" in facts else {}
+
+
+def adapter_entry(source: str) -> Embedded | None:
+    """The entry that the catalogue would have for an adapter file; nothing for what is not an adapter."""
+    if not source.endswith(".safetensors"):
+        return None
+    path = Path(source).expanduser()
+    facts = adapter_facts(path)
+    if not facts:
+        return None
+    try:
+        recipe, labels = json.loads(facts["recipe"]), json.loads(facts["labels"])
+        return Embedded(
+            name=source,
+            decides=" or ".join(labels) or f"what {recipe['task']} decides",
+            data=", ".join(" ".join(each) for each in recipe["train"]),
+            shown=" ".join(recipe["shown"]),
+            labels=tuple(labels),
+            task=TASKS[recipe["task"]],
+            file=path,
+        )
+    except (LookupError, TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"the adapter '{source}' does not say what it decides ({type(error).__name__}: {error}): its "
+            "metadata needs labels and recipe, as training/train.py writes them. Write it again."
+        ) from error
