@@ -11,12 +11,12 @@ from headlight import Results, open_run
 from headlight.evaluation import results as module
 from headlight.evaluation.folder import open_folder
 from headlight.evaluation.parts import to_part
-from headlight.evaluation.records import Record, table
+from headlight.evaluation.records import MeasureRecord, table
 from headlight.evaluation.settings import Job
 from tests.evaluation.made_up import METHODS, METRICS, made_up_run
 
 
-def rows(job: Job) -> list[Record]:
+def rows(job: Job) -> list[MeasureRecord]:
     """Measures with holes, weights, notes and curves of several lengths."""
     found = []
     for n in range(job.first, job.last):
@@ -26,14 +26,11 @@ def rows(job: Job) -> list[Record]:
             for k, metric in enumerate(job.metrics):
                 value = None if n % 5 == k else math.sin(n + 10 * m + 100 * k)
                 levels = [0.5, 1.0] if n % 3 else [0.25, 1.0]
-                found.append(
-                    {
-                        "example": n, "method": method, "metric": metric, "value": value,
-                        "weight": 1.0 + (n % 2) * k, "note": "cut" if n % 4 == 0 else None,
-                        "levels": levels if k == 0 else [],
-                        "curve": [value or 0.0, n] if k == 0 else [] if n % 2 else [1.0, 2.0, value or 0.0],
-                    }
-                )  # fmt: skip
+                curve = [value or 0.0, n] if k == 0 else [] if n % 2 else [1.0, 2.0, value or 0.0]
+                note = "cut" if n % 4 == 0 else None
+                weight = 1.0 + (n % 2) * k
+                levels = levels if k == 0 else []
+                found.append(MeasureRecord(n, method, metric, value, weight, levels, curve, note))
     return found
 
 

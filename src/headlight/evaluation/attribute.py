@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any
 
 import torch
 
+from headlight.attribution import Attribution
 from headlight.data.example import Example
 from headlight.errors import HeadlightError
 from headlight.evaluation.predictions import Verdict, judge, same_decisions
-from headlight.evaluation.records import Record
+from headlight.evaluation.records import AttributionRecord
 from headlight.evaluation.settings import Job, Settings, method_of
 from headlight.explaining.batches import run
 from headlight.explaining.conservation import relevance_sums
@@ -20,13 +20,13 @@ from headlight.models.model import Model
 
 def explain_shard(
     job: Job, settings: Settings, models: Callable[[str], Model], examples: Mapping[int, Example]
-) -> list[Record]:
+) -> list[AttributionRecord]:
     """Scores of the job's methods on its examples, in its roles; a record for every example that failed."""
-    records: list[Record] = []
+    records: list[AttributionRecord] = []
     model = models(settings.model)
 
     def fail(number: int, reason: str) -> None:
-        records.append({"example": number, "role": "failed", "method": "", "error": reason})
+        records.append(AttributionRecord(number, "", "failed", error=reason))
 
     verdicts = judge(model, settings, examples, fail)
     few = [v for v in verdicts if v.number < settings.sanity]
@@ -50,7 +50,7 @@ def explain_shard(
                 records += attributed(changed, plan, job.methods, few, f"randomised:{depth}", fail)
         elif role == "ledger":
             records += ledgers(model, job, settings, few)
-    return sorted(records, key=lambda r: r["example"])
+    return sorted(records, key=lambda record: record.example)
 
 
 def plan_of(model: Model, methods: Sequence[str], settings: Settings, batch_size: int) -> Plan:
@@ -67,7 +67,7 @@ def attributed(
     verdicts: Sequence[Verdict],
     role: str,
     fail: Callable[[int, str], None],
-) -> list[Record]:
+) -> list[AttributionRecord]:
     """Records of the scores of all methods.
 
     Where a pass fails, each half of its examples is tried, then each method alone; what still fails is told.
@@ -91,31 +91,31 @@ def attributed(
         fail(verdicts[0].number, str(error))
         return []
     return [
-        record_of(each, method, role, found.scores, found.target)
+        record_of(each, method, role, found)
         for each, answer in zip(verdicts, answers, strict=True)
         for method, found in zip(methods, answer.values(), strict=True)
     ]
 
 
-def record_of(each: Verdict, method: str, role: str, scores: Any, explained: Any) -> Record:
+def record_of(each: Verdict, method: str, role: str, found: Attribution) -> AttributionRecord:
     """A row of the table of attributions."""
-    return {
-        "example": each.number,
-        "method": method,
-        "role": role,
-        "tokens": list(each.row.tokens),
-        "ids": list(each.row.ids),
-        "special": list(each.row.is_special),
-        "scores": scores.tolist(),
-        "positions": each.positions,
-        "classes": each.classes,
-        "label": explained.label,
-        "predicted": each.predicted,
-        "predicted_label": each.decision.predicted,
-        "gold": each.gold,
-        "probability": explained.probability,
-        "logit": explained.logit,
-    }
+    return AttributionRecord(
+        example=each.number,
+        method=method,
+        role=role,
+        tokens=each.row.tokens,
+        ids=each.row.ids,
+        special=each.row.is_special,
+        scores=found.scores.tolist(),
+        positions=each.positions,
+        classes=each.classes,
+        label=found.target.label,
+        predicted=each.predicted,
+        predicted_label=each.decision.predicted,
+        gold=each.gold,
+        probability=found.target.probability,
+        logit=found.target.logit,
+    )
 
 
 def randomised(model: Model, depth: int) -> Model:
@@ -140,7 +140,7 @@ def randomised(model: Model, depth: int) -> Model:
 
 def ledgers(
     model: Model, job: Job, settings: Settings, verdicts: Sequence[Verdict]
-) -> list[Record]:
+) -> list[AttributionRecord]:
     """The sums of relevance at every block boundary, for methods that send it back, by their own rules."""
     presets = {
         name: method_of(name).preset_in(settings.variant, settings.options) for name in job.methods
@@ -150,7 +150,7 @@ def ledgers(
         for each in verdicts:
             sums = relevance_sums(model, [each.row], [each.target], preset)[0]
             found += [
-                {"example": each.number, "method": name, "role": "ledger", "scores": sums}
+                AttributionRecord(each.number, name, "ledger", scores=sums)
                 for name in job.methods
                 if presets[name] == preset
             ]

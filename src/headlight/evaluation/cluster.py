@@ -12,7 +12,7 @@ from headlight.evaluation.folder import Folder
 from headlight.evaluation.local import attributions_of
 from headlight.evaluation.parts import to_part
 from headlight.evaluation.queue import Queue
-from headlight.evaluation.records import Record, table
+from headlight.evaluation.records import AttributionRecord, table
 from headlight.evaluation.settings import Job, Settings
 from headlight.evaluation.work import work
 from headlight.loading.load import load
@@ -29,7 +29,10 @@ def loaded(name: str) -> Model:
 
 
 def do(
-    job: Job, settings: Settings, examples: Mapping[int, Example], known: Sequence[Record]
+    job: Job,
+    settings: Settings,
+    examples: Mapping[int, Example],
+    known: Sequence[AttributionRecord],
 ) -> bytes | HeadlightError:
     """What a worker does: the part of a job, or the mistake that stopped it."""
     try:

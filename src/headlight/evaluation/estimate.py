@@ -9,7 +9,7 @@ from headlight.batch import as_tuple
 from headlight.data.example import Example
 from headlight.evaluation.attribute import explain_shard
 from headlight.evaluation.measure import cases_of, measure_shard
-from headlight.evaluation.records import table
+from headlight.evaluation.records import attribution_records, table
 from headlight.evaluation.settings import Job, Settings, roles_of
 from headlight.metrics.case import metric_of
 from headlight.metrics.measuring import begun
@@ -63,7 +63,7 @@ def estimate(
     start = time.perf_counter()
     records = explain_shard(job, settings, models, chosen)
     explained = time.perf_counter() - start
-    records = list(table("explain", records).to_pylist())
+    records = attribution_records(table("explain", records))
     start = time.perf_counter()
     measure_shard(job, model, chosen, records)
     measured = time.perf_counter() - start

@@ -9,7 +9,7 @@ import torch
 from headlight.evaluation.folder import Folder
 from headlight.evaluation.parts import to_part
 from headlight.evaluation.queue import Queue
-from headlight.evaluation.records import Record, table
+from headlight.evaluation.records import AttributionRecord, attribution_records, table
 from headlight.evaluation.settings import Job
 from headlight.evaluation.work import work
 from headlight.models.model import Model
@@ -43,11 +43,11 @@ def run_local(
             advance(job)
 
 
-def attributions_of(folder: Folder, job: Job) -> list[Record]:
+def attributions_of(folder: Folder, job: Job) -> list[AttributionRecord]:
     """The attributions that a job measures."""
     if job.kind != "measure":
         return []
-    return list(folder.read(("explain",), job.shard).to_pylist())
+    return attribution_records(folder.read(("explain",), job.shard))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from headlight.batch import Row
 from headlight.data.example import Example
 from headlight.evaluation.attribute import plan_of
 from headlight.evaluation.predictions import judge
-from headlight.evaluation.records import Record
+from headlight.evaluation.records import AttributionRecord, MeasureRecord
 from headlight.evaluation.settings import Job, Settings, method_of
 from headlight.explaining.batches import run
 from headlight.explaining.inputs import fitted, rows_of
@@ -24,8 +24,11 @@ from headlight.probing.probe import Subject
 
 
 def measure_shard(
-    job: Job, model: Model, examples: Mapping[int, Example], attributions: Sequence[Record]
-) -> list[Record]:
+    job: Job,
+    model: Model,
+    examples: Mapping[int, Example],
+    attributions: Sequence[AttributionRecord],
+) -> list[MeasureRecord]:
     """Every metric of the job on every attribution of its methods."""
     cases = list(cases_of(job, model, examples, attributions))
     found = measure(model, [case for _, case in cases], job.metrics)
@@ -37,41 +40,46 @@ def measure_shard(
     ]
 
 
-def measure_records(number: int, method: str, name: str, measures: Measures) -> Iterator[Record]:
+def measure_records(
+    number: int, method: str, name: str, measures: Measures
+) -> Iterator[MeasureRecord]:
     """Rows of the table of measures."""
     for part, found in measures.items():
         metric = name if not part else f"{name}.{part}"
-        yield {
-            "example": number,
-            "method": method,
-            "metric": metric,
-            "value": None if math.isnan(found.value) else found.value,
-            "weight": found.weight,
-            "levels": list(found.levels),
-            "curve": list(found.curve),
-            "note": found.note or None,
-        }
+        yield MeasureRecord(
+            example=number,
+            method=method,
+            metric=metric,
+            value=None if math.isnan(found.value) else found.value,
+            weight=found.weight,
+            levels=found.levels,
+            curve=found.curve,
+            note=found.note or None,
+        )
 
 
 def cases_of(
-    job: Job, model: Model, examples: Mapping[int, Example], attributions: Sequence[Record]
+    job: Job,
+    model: Model,
+    examples: Mapping[int, Example],
+    attributions: Sequence[AttributionRecord],
 ) -> Iterator[tuple[int, Case]]:
     """The cases of a shard with their example's number."""
     others: dict[tuple[int, str], dict[str, np.ndarray]] = {}
     for record in attributions:
-        if record["role"] not in ("own", "failed"):
-            key = (record["example"], record["method"])
-            others.setdefault(key, {})[record["role"]] = np.array(record["scores"])
+        if record.role not in ("own", "failed"):
+            key = (record.example, record.method)
+            others.setdefault(key, {})[record.role] = np.array(record.scores)
     subjects: dict[int, tuple[Subject, np.ndarray | None, tuple[tuple[int, ...], ...]]] = {}
     for record in attributions:
-        number, method = record["example"], record["method"]
-        if record["role"] != "own" or method not in job.methods:
+        number, method = record.example, record.method
+        if record.role != "own" or method not in job.methods:
             continue
         if number not in subjects:
             row = fitted(model, rows_of(model, examples[number].text)[0])
             known = answers_in(row, examples[number].answers)
             subjects[number] = (
-                subject_of(model, row, record["positions"], record["classes"]),
+                subject_of(model, row, record.positions or (), record.classes or ()),
                 marks_in(row, examples[number]),
                 known,
             )
@@ -80,11 +88,11 @@ def cases_of(
             number,
             Case(
                 subject=subject,
-                scores=np.array(record["scores"], np.float64),
+                scores=np.array(record.scores, np.float64),
                 method=method,
                 signed=method_of(method).signed,
-                gold=record["gold"],
-                predicted=record["predicted"],
+                gold=record.gold,
+                predicted=record.predicted,
                 marks=marks,
                 answers=answers,
                 others=others.get((number, method), {}),
@@ -143,10 +151,10 @@ def answers_in(row: Row, answers: Sequence[str]) -> tuple[tuple[int, ...], ...]:
 
 def time_shard(
     job: Job, settings: Settings, model: Model, examples: Mapping[int, Example]
-) -> list[Record]:
+) -> list[MeasureRecord]:
     """Seconds of every method on single examples, beside a plain pass; both are measured in turn."""
     verdicts = judge(model, settings, examples, lambda *_: None)
-    found: list[Record] = []
+    found: list[MeasureRecord] = []
     (name,) = job.metrics
     for method in job.methods:
         plan = plan_of(model, [method], settings, 1)

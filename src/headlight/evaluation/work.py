@@ -7,7 +7,7 @@ import torch
 from headlight.data.example import Example
 from headlight.evaluation.attribute import explain_shard
 from headlight.evaluation.measure import measure_shard, time_shard
-from headlight.evaluation.records import Record
+from headlight.evaluation.records import AttributionRecord, Record
 from headlight.evaluation.settings import Job, Settings
 from headlight.models.model import Model
 
@@ -17,8 +17,8 @@ def work(
     settings: Settings,
     models: Callable[[str], Model],
     examples: Mapping[int, Example],
-    attributions: Sequence[Record],
-) -> list[Record]:
+    attributions: Sequence[AttributionRecord],
+) -> Sequence[Record]:
     """The records of any job."""
     torch.set_num_threads(settings.threads)
     if job.kind == "explain":
