@@ -6,8 +6,9 @@ from pathlib import Path
 from headlight import Example
 from headlight.evaluation.folder import Folder, data_hash, prepare_folder
 from headlight.evaluation.parts import to_part
+from headlight.evaluation.plan import Job
 from headlight.evaluation.records import AttributionRecord, MeasureRecord, Record, table
-from headlight.evaluation.settings import Job, Settings
+from headlight.evaluation.settings import Settings
 
 METHODS = ("attcat", "random")
 METRICS = ("aopc", "log_odds")

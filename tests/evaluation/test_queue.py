@@ -13,8 +13,9 @@ from headlight import Example
 from headlight.evaluation import cluster, folder, local
 from headlight.evaluation.folder import Folder
 from headlight.evaluation.manifest import Manifest
+from headlight.evaluation.plan import Job, jobs_of, plan
 from headlight.evaluation.queue import Queue
-from headlight.evaluation.settings import Job, Settings, plan
+from headlight.evaluation.settings import Settings
 
 COUNT = 1_000_000
 
@@ -80,7 +81,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         counted["locked"] += 1
         yield bool(name) or waits
 
-    monkeypatch.setattr(folder, "plan", counting("plan", plan))
+    monkeypatch.setattr(folder, "jobs_of", counting("jobs_of", jobs_of))
     monkeypatch.setattr(Folder, "examples", Same())
     monkeypatch.setattr(Folder, "locked", locked)
     monkeypatch.setattr(Folder, "is_done", counting("is_done", lambda _, own: own.name in done))
@@ -100,13 +101,12 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 def large() -> Folder:
     settings = Settings("none", "f", "made up", "h", COUNT)
     metrics = {"aopc": {}, "log_odds": {}}
-    _, rounds = plan(settings, ["random", "gae"], metrics)
-    return Folder(Path("nowhere"), Manifest(settings, tuple(rounds)))
+    return Folder(Path("nowhere"), Manifest(settings, plan(["random", "gae"], metrics)))
 
 
 def check(calls: Counter[str], jobs: int) -> None:
     assert jobs == 2 * COUNT // 64
-    assert calls["plan"] == 1
+    assert calls["jobs_of"] == 1
     assert calls["work"] == calls["write"] == jobs
     assert calls["locked"] == jobs
     assert calls["is_done"] <= 3 * jobs

@@ -11,8 +11,8 @@ from headlight import Results, open_run
 from headlight.evaluation import results as module
 from headlight.evaluation.folder import open_folder
 from headlight.evaluation.parts import to_part
+from headlight.evaluation.plan import Job
 from headlight.evaluation.records import MeasureRecord, table
-from headlight.evaluation.settings import Job
 from tests.evaluation.made_up import METHODS, METRICS, made_up_run
 
 

@@ -9,12 +9,14 @@ import torch
 from headlight.attribution import Attribution
 from headlight.data.example import Example
 from headlight.errors import HeadlightError
+from headlight.evaluation.plan import Job
 from headlight.evaluation.predictions import Verdict, judge, same_decisions
 from headlight.evaluation.records import AttributionRecord
-from headlight.evaluation.settings import Job, Settings, method_of
+from headlight.evaluation.settings import Settings
 from headlight.explaining.batches import run
 from headlight.explaining.conservation import relevance_sums
 from headlight.explaining.plan import Plan, planned
+from headlight.methods import METHODS
 from headlight.models.model import Model
 
 
@@ -55,7 +57,7 @@ def explain_shard(
 
 def plan_of(model: Model, methods: Sequence[str], settings: Settings, batch_size: int) -> Plan:
     """What is computed for every row, with the options that these methods have."""
-    known = {name for method in methods for name in method_of(method).options}
+    known = {name for method in methods for name in METHODS.specified(method).options}
     options = {name: value for name, value in settings.options.items() if name in known}
     return planned(model, list(methods), settings.variant, options, batch_size, False)
 
@@ -143,7 +145,8 @@ def ledgers(
 ) -> list[AttributionRecord]:
     """The sums of relevance at every block boundary, for methods that send it back, by their own rules."""
     presets = {
-        name: method_of(name).preset_in(settings.variant, settings.options) for name in job.methods
+        name: METHODS.specified(name).preset_in(settings.variant, settings.options)
+        for name in job.methods
     }
     found = []
     for preset in sorted({preset for preset in presets.values() if preset}):

@@ -11,9 +11,10 @@ from headlight.errors import HeadlightError, InvalidInput, missing_extra
 from headlight.evaluation.folder import Folder
 from headlight.evaluation.local import attributions_of
 from headlight.evaluation.parts import to_part
+from headlight.evaluation.plan import Job
 from headlight.evaluation.queue import Queue
 from headlight.evaluation.records import AttributionRecord, table
-from headlight.evaluation.settings import Job, Settings
+from headlight.evaluation.settings import Settings
 from headlight.evaluation.work import work
 from headlight.loading.load import load
 from headlight.models.model import Model

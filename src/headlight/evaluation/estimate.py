@@ -1,16 +1,16 @@
 """What a run will cost, from a small piece of it that is really run and timed."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from headlight.batch import as_tuple
 from headlight.data.example import Example
 from headlight.evaluation.attribute import explain_shard
 from headlight.evaluation.measure import cases_of, measure_shard
+from headlight.evaluation.plan import Job, Metrics, roles_of
 from headlight.evaluation.records import attribution_records, table
-from headlight.evaluation.settings import Job, Settings, roles_of
+from headlight.evaluation.settings import Settings
 from headlight.metrics.case import metric_of
 from headlight.metrics.measuring import begun
 from headlight.models.model import Model
@@ -43,7 +43,7 @@ def estimate(
     models: Callable[[str], Model],
     examples: Sequence[Example],
     methods: Sequence[str],
-    metrics: Mapping[str, Mapping[str, Any]],
+    metrics: Metrics,
 ) -> Cost:
     """The cost of a run from examples of every length; randomised and timed scores are left out."""
     sizes = [sum(map(len, as_tuple(example.text))) for example in examples]

@@ -13,14 +13,15 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from headlight.data import drawn, read_examples
 from headlight.data.example import Example, is_matched
-from headlight.errors import HeadlightError, InvalidInput, InvalidOption
+from headlight.errors import HeadlightError, InvalidInput, InvalidOption, unknown_name
 from headlight.evaluation.cluster import run_cluster
 from headlight.evaluation.estimate import Cost, estimate
 from headlight.evaluation.folder import Folder, data_hash, prepare_folder
 from headlight.evaluation.local import run_local, threads_as_found
+from headlight.evaluation.plan import Job, Metrics, jobs_of, plan
 from headlight.evaluation.predictions import gold_of
 from headlight.evaluation.results import Results, results_of
-from headlight.evaluation.settings import Job, Settings, metric_options, plan
+from headlight.evaluation.settings import Options, Settings
 from headlight.explaining.batches import installed_versions
 from headlight.explaining.plan import planned
 from headlight.files import say
@@ -119,14 +120,14 @@ def preview(
     with threads_as_found():
         torch.set_num_threads(settings.threads)
         cost = estimate(settings, models, examples, methods, asked)
-    return plan(settings, methods, asked)[0], cost, settings
+    return jobs_of(settings, plan(methods, asked)), cost, settings
 
 
 def prepared(
     model: str | Model,
     data: str | Sequence[Example],
     methods: Sequence[str],
-    metrics: Mapping[str, Mapping[str, Any]],
+    metrics: Metrics,
     models: Callable[[str], Model],
     *,
     labels: Sequence[str] | None,
@@ -220,6 +221,26 @@ def examples_of(
     return [data[number] for number in drawn(len(data), limit, seed)], ()
 
 
+def metric_options(names: Sequence[str], given: Metrics) -> Metrics:
+    """The metrics of a run with their options; NAME@PROTOCOL asks for a paper's protocol.
+
+    given: further options by NAME or NAME@PROTOCOL.
+    """
+    found: dict[str, Options] = {}
+    for asked in names:
+        name, _, protocol = asked.partition("@")
+        entry = METRICS[name]
+        own = dict(given.get(asked, given.get(name, {})))
+        if protocol:
+            own["protocol"] = protocol
+        own = {option: entry.checked(option, value) for option, value in own.items()}
+        found[f"{entry.name}@{protocol}" if protocol else entry.name] = own
+    for name in given:
+        if name not in names and name not in found:
+            raise unknown_name("metric of this run", name, found)
+    return found
+
+
 @contextmanager
 def place(out: str | Path | None) -> Iterator[Path]:
     """The folder of a run, or one that is gone afterwards."""
@@ -235,7 +256,7 @@ def check(
     settings: Settings,
     examples: Sequence[Example],
     methods: Sequence[str],
-    metrics: Mapping[str, Mapping[str, Any]],
+    metrics: Metrics,
 ) -> None:
     """Refuse what cannot work before hours are spent on it."""
     if not methods or not metrics:

@@ -9,13 +9,13 @@ import errno
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
@@ -24,6 +24,7 @@ from headlight.errors import InvalidInput, InvalidOption
 from headlight.evaluation import MANIFEST
 from headlight.evaluation.manifest import Manifest, read_manifest, write_manifest
 from headlight.evaluation.parts import is_intact, is_sealed, sealed
+from headlight.evaluation.plan import Job, Metrics, jobs_of, plan
 from headlight.evaluation.records import (
     example_records,
     examples_of,
@@ -32,7 +33,7 @@ from headlight.evaluation.records import (
     table,
     to_bytes,
 )
-from headlight.evaluation.settings import Job, Settings, plan
+from headlight.evaluation.settings import Settings
 from headlight.files.storage import write_whole
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Folder:
     @cached_property
     def jobs(self) -> list[Job]:
         """All jobs of all rounds."""
-        return plan(self.settings, (), {}, self.manifest.rounds)[0]
+        return jobs_of(self.settings, self.manifest.rounds)
 
     @cached_property
     def jobs_by_shard(self) -> dict[int, list[Job]]:
@@ -234,7 +235,7 @@ def prepare_folder(
     settings: Settings,
     examples: Sequence[Example],
     methods: Sequence[str],
-    metrics: Mapping[str, Mapping[str, Any]],
+    metrics: Metrics,
 ) -> Folder:
     """The folder of a run with what this call asks for added to its plan; refused if it is another run's."""
     path = Path(path)
@@ -249,9 +250,8 @@ def prepare_folder(
         known = Manifest(settings, ())
         if (path / MANIFEST).exists():
             known = check_same(open_folder(path), settings).manifest
-        _, rounds = plan(known.settings, methods, metrics, known.rounds)
-        manifest = replace(known, rounds=tuple(rounds))
-        if rounds != list(known.rounds):
+        manifest = replace(known, rounds=plan(methods, metrics, known.rounds))
+        if manifest != known:
             write_manifest(path, manifest)
         if read(path / EXAMPLES) != content:
             write_whole(path / EXAMPLES, content, flush=True)

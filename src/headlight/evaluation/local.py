@@ -8,9 +8,9 @@ import torch
 
 from headlight.evaluation.folder import Folder
 from headlight.evaluation.parts import to_part
+from headlight.evaluation.plan import Job
 from headlight.evaluation.queue import Queue
 from headlight.evaluation.records import AttributionRecord, attribution_records, table
-from headlight.evaluation.settings import Job
 from headlight.evaluation.work import work
 from headlight.models.model import Model
 

@@ -11,11 +11,13 @@ import numpy as np
 from headlight.batch import Row
 from headlight.data.example import Example
 from headlight.evaluation.attribute import plan_of
+from headlight.evaluation.plan import Job
 from headlight.evaluation.predictions import judge
 from headlight.evaluation.records import AttributionRecord, MeasureRecord
-from headlight.evaluation.settings import Job, Settings, method_of
+from headlight.evaluation.settings import Settings
 from headlight.explaining.batches import run
 from headlight.explaining.inputs import fitted, rows_of
+from headlight.methods import METHODS
 from headlight.metrics.case import METRICS, Case, Measures
 from headlight.metrics.measuring import measure
 from headlight.models.model import POOLED, Model
@@ -90,7 +92,7 @@ def cases_of(
                 subject=subject,
                 scores=np.array(record.scores, np.float64),
                 method=method,
-                signed=method_of(method).signed,
+                signed=METHODS.specified(method).signed,
                 gold=record.gold,
                 predicted=record.predicted,
                 marks=marks,

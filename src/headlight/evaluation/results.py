@@ -1,12 +1,12 @@
 """`Results`: what a run found, read from its folder; summaries, curves and comparisons."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from headlight.evaluation.columns import (
     names_of,
 )
 from headlight.evaluation.folder import Folder, open_folder
+from headlight.evaluation.plan import Metrics
 from headlight.evaluation.records import table
 from headlight.evaluation.settings import Settings
 from headlight.metrics.case import metric_of
@@ -89,7 +90,7 @@ class Results:
 
     settings: Settings
     source: Source
-    corpus: Mapping[str, Mapping[str, Any]]
+    corpus: Metrics
     missing: int = 0
     unsealed: int = 0
 
@@ -336,7 +337,7 @@ def concatenated(kind: str, tables: "Iterable[pyarrow.Table]") -> "pyarrow.Table
 def results_of(folder: Folder, *, is_kept: bool = True) -> Results:
     """The finished part of a run. is_kept: the folder stays, so that a large run can be read when needed."""
     rounds = folder.manifest.rounds
-    asked = {name: options for each in rounds for name, options in each["metrics"].items()}
+    asked = {name: options for each in rounds for name, options in each.metrics.items()}
     missing = len(folder.missing())
     source: Source = folder
     if not is_kept or folder.size < SMALL:

@@ -7,8 +7,9 @@ import torch
 from headlight.data.example import Example
 from headlight.evaluation.attribute import explain_shard
 from headlight.evaluation.measure import measure_shard, time_shard
+from headlight.evaluation.plan import Job
 from headlight.evaluation.records import AttributionRecord, Record
-from headlight.evaluation.settings import Job, Settings
+from headlight.evaluation.settings import Settings
 from headlight.models.model import Model
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from headlight.data.datasets import describe_source
 from headlight.errors import HeadlightError, unknown_name
 from headlight.evaluation.evaluate import evaluate
-from headlight.evaluation.settings import full_name
+from headlight.evaluation.plan import full_name
 from headlight.files import Skipped
 from headlight.loading.catalogue import CATALOGUE
 from headlight.loading.load import load
