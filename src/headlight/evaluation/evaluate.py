@@ -1,6 +1,5 @@
 """`evaluate`: examples → attributions → measures, in a folder that can be left and taken up again."""
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,8 +7,6 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 import torch
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from headlight.data import read_examples
 from headlight.data.example import Example
@@ -28,6 +25,9 @@ from headlight.methods import METHODS
 from headlight.metrics import METRICS
 from headlight.models.model import Model, Task
 from headlight.progress import progress_of
+
+DOING = {"explain": "explaining", "measure": "measuring", "time": "timing"}
+"""What a bar says while jobs of a kind are finished."""
 
 
 def evaluate(
@@ -132,28 +132,7 @@ def place(out: str | Path | None) -> Iterator[Path]:
 
 @contextmanager
 def shown(folder: Folder, is_shown: bool) -> Iterator[Callable[[Job], object]]:
-    """A bar on standard error that counts examples, with rate and time left; without a terminal, lines."""
+    """A function that is called with every finished job, and shows how many examples are done."""
     total = sum(job.last - job.first for job in folder.missing()) if is_shown else 0
-    if not is_shown or not sys.stderr.isatty():
-        with progress_of("evaluating", total, is_shown=is_shown) as count:
-            yield lambda job: count(job.last - job.first)
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,.0f}/{task.total:,.0f}"),
-        TextColumn("{task.fields[rate]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("starting", total=total, rate="")
-        words = {"explain": "explaining", "measure": "measuring", "time": "timing"}
-
-        def advance(job: Job) -> None:
-            bar.advance(task, job.last - job.first)
-            speed = bar.tasks[0].speed
-            rate = f"{speed:.1f} examples/s" if speed else ""
-            bar.update(task, description=words[job.kind], rate=rate)
-
-        yield advance
+    with progress_of("evaluating", total, is_shown=is_shown, unit="examples") as advance:
+        yield lambda job: advance(job.last - job.first, DOING[job.kind])

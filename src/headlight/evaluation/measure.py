@@ -3,22 +3,24 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headlight.batch import Row
 from headlight.data.example import Example
+from headlight.errors import InvalidInput
 from headlight.evaluation.attribute import plan_of
-from headlight.evaluation.plan import Job
-from headlight.evaluation.predictions import judge
+from headlight.evaluation.plan import Metrics
+from headlight.evaluation.predictions import predict_examples
 from headlight.evaluation.records import AttributionRecord, MeasureRecord
 from headlight.evaluation.settings import Settings
 from headlight.explaining.batches import run
 from headlight.explaining.inputs import fitted, rows_of
 from headlight.methods import METHODS
-from headlight.metrics.case import METRICS, Case, Measures
+from headlight.metrics.case import Case, Measures, metric_of
 from headlight.metrics.measuring import measure
 from headlight.models.model import POOLED, Model
 from headlight.probing.ask import ask
@@ -26,14 +28,15 @@ from headlight.probing.probe import Subject
 
 
 def measure_shard(
-    job: Job,
+    methods: Sequence[str],
+    metrics: Metrics,
     model: Model,
     examples: Mapping[int, Example],
     attributions: Sequence[AttributionRecord],
 ) -> list[MeasureRecord]:
-    """Every metric of the job on every attribution of its methods."""
-    cases = list(cases_of(job, model, examples, attributions))
-    found = measure(model, [case for _, case in cases], job.metrics)
+    """Every metric on every attribution of the methods."""
+    cases = list(cases_of(methods, model, examples, attributions))
+    found = measure(model, [case for _, case in cases], metrics)
     return [
         record
         for (number, case), by_metric in zip(cases, found, strict=True)
@@ -60,46 +63,62 @@ def measure_records(
         )
 
 
+@dataclass(frozen=True, eq=False)
+class MeasuredExample:
+    """An example as metrics see it. marks: which tokens a person marked. answers: the tokens of each."""
+
+    subject: Subject
+    marks: NDArray[np.bool_] | None
+    answers: tuple[tuple[int, ...], ...]
+
+
 def cases_of(
-    job: Job,
+    methods: Sequence[str],
     model: Model,
     examples: Mapping[int, Example],
     attributions: Sequence[AttributionRecord],
 ) -> Iterator[tuple[int, Case]]:
-    """The cases of a shard with their example's number."""
-    others: dict[tuple[int, str], dict[str, np.ndarray]] = {}
+    """The cases of a shard with the numbers of their examples."""
+    others: dict[tuple[int, str], dict[str, NDArray[np.float64]]] = {}
     for record in attributions:
         if record.role not in ("own", "failed"):
-            key = (record.example, record.method)
-            others.setdefault(key, {})[record.role] = np.array(record.scores)
-    subjects: dict[int, tuple[Subject, np.ndarray | None, tuple[tuple[int, ...], ...]]] = {}
+            scores = np.array(record.scores, np.float64)
+            others.setdefault((record.example, record.method), {})[record.role] = scores
+    known: dict[int, MeasuredExample] = {}
     for record in attributions:
-        number, method = record.example, record.method
-        if record.role != "own" or method not in job.methods:
+        if record.role != "own" or record.method not in methods:
             continue
-        if number not in subjects:
-            row = fitted(model, rows_of(model, examples[number].text)[0])
-            known = answers_in(row, examples[number].answers)
-            subjects[number] = (
-                subject_of(model, row, record.positions or (), record.classes or ()),
-                marks_in(row, examples[number]),
-                known,
-            )
-        subject, marks, answers = subjects[number]
-        yield (
-            number,
-            Case(
-                subject=subject,
-                scores=np.array(record.scores, np.float64),
-                method=method,
-                signed=METHODS.specified(method).signed,
-                gold=record.gold,
-                predicted=record.predicted,
-                marks=marks,
-                answers=answers,
-                others=others.get((number, method), {}),
-            ),
+        number = record.example
+        if number not in known:
+            known[number] = measured_example(model, examples[number], record)
+        case = Case(
+            subject=known[number].subject,
+            scores=np.array(record.scores, np.float64),
+            method=record.method,
+            signed=METHODS.specified(record.method).signed,
+            gold=record.gold,
+            predicted=record.predicted,
+            marks=known[number].marks,
+            answers=known[number].answers,
+            others=others.get((number, record.method), {}),
         )
+        yield number, case
+
+
+def measured_example(model: Model, example: Example, record: AttributionRecord) -> MeasuredExample:
+    """An example that was explained, as metrics see it.
+
+    It is encoded again, because words, offsets and types of tokens are not kept; the ids that are kept tell
+    whether these are the tokens that have the scores.
+    """
+    row = fitted(model, rows_of(model, example.text)[0])
+    if row.ids != tuple(record.ids or ()):
+        raise InvalidInput(
+            f"example {record.example} has other tokens than when it was explained. Use the tokenizer with "
+            "which the run began, or begin again in another folder."
+        )
+    subject = subject_of(model, row, record.positions or (), record.classes or ())
+    return MeasuredExample(subject, marks_in(row, example), answers_in(row, example.answers))
 
 
 def subject_of(model: Model, row: Row, positions: Sequence[int], classes: Sequence[int]) -> Subject:
@@ -126,7 +145,7 @@ def covered(row: Row, segment: int, start: int, end: int) -> list[int]:
     ]
 
 
-def marks_in(row: Row, example: Example) -> np.ndarray | None:
+def marks_in(row: Row, example: Example) -> NDArray[np.bool_] | None:
     """Which tokens a person marked."""
     if example.marks is None:
         return None
@@ -152,26 +171,30 @@ def answers_in(row: Row, answers: Sequence[str]) -> tuple[tuple[int, ...], ...]:
 
 
 def time_shard(
-    job: Job, settings: Settings, model: Model, examples: Mapping[int, Example]
+    methods: Sequence[str],
+    metrics: Metrics,
+    settings: Settings,
+    model: Model,
+    examples: Mapping[int, Example],
 ) -> list[MeasureRecord]:
     """Seconds of every method on single examples, beside a plain pass; both are measured in turn."""
-    verdicts = judge(model, settings, examples, lambda *_: None)
+    predictions = predict_examples(model, settings, examples, lambda *_: None)
     found: list[MeasureRecord] = []
-    (name,) = job.metrics
-    for method in job.methods:
+    for method in methods:
         plan = plan_of(model, [method], settings, 1)
-        for each in verdicts[:1]:
+        for each in predictions[:1]:
             run(model, [each.row], [each.target], plan)
-        for each in verdicts:
+        for each in predictions:
             whole = subject_of(model, each.row, each.positions, each.classes).whole
             plain = median(clocked(ask, model, [whole]) for _ in range(3))
             seconds = clocked(run, model, [each.row], [each.target], plan)
-            measures = METRICS["runtime"].function(seconds, plain)
-            found += measure_records(each.number, method, name, measures)
+            for name, options in metrics.items():
+                measures = metric_of(name).function(seconds, plain, **options)
+                found += measure_records(each.number, method, name, measures)
     return found
 
 
-def clocked(do: Callable[..., Any], *args: Any) -> float:
+def clocked(do: Callable[..., object], *args: object) -> float:
     """Seconds that something takes."""
     start = time.perf_counter()
     do(*args)

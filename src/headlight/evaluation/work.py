@@ -23,7 +23,8 @@ def work(
     """The records of any job."""
     torch.set_num_threads(settings.threads)
     if job.kind == "explain":
-        return explain_shard(job, settings, models, examples)
+        return explain_shard(job.methods, job.roles, settings, models, examples)
+    model = models(settings.model)
     if job.kind == "measure":
-        return measure_shard(job, models(settings.model), examples, attributions)
-    return time_shard(job, settings, models(settings.model), examples)
+        return measure_shard(job.methods, job.metrics, model, examples, attributions)
+    return time_shard(job.methods, job.metrics, settings, model, examples)
