@@ -11,10 +11,11 @@ import torch
 
 import headlight
 from headlight import Example, Model
-from headlight.evaluation.attribute import explain_shard, plan_of, randomised
+from headlight.evaluation.attribute import ROLES, explain_shard, plan_of, randomised
 from headlight.evaluation.records import AttributionRecord
 from headlight.evaluation.settings import Settings
 from headlight.explaining.conservation import conservation
+from headlight.metrics import METRICS, case
 from headlight.shapes import Scores
 from headlight.trace.trace import Trace
 
@@ -120,3 +121,8 @@ def test_methods_are_given_the_options_that_they_have(classifier: Model) -> None
     plan = plan_of(classifier, ["integrated_gradients", "rollout"], settings, 4)
     assert [dict(entry.settled).get("steps") for entry in plan.entries] == [3, None]
     assert plan_of(classifier, ["rollout"], settings, 4).batch_size == 4
+
+
+def test_every_role_that_a_metric_may_need_can_be_computed() -> None:
+    assert list(ROLES) == ["own", *case.ROLES]
+    assert {role for name in METRICS for role in METRICS[name].roles} == set(case.ROLES)

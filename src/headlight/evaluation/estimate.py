@@ -15,6 +15,8 @@ from headlight.metrics.measuring import begun
 from headlight.models.model import Model
 
 SAMPLED = 32
+SLOW = {"corpus", "clock", "randomised", "ledger"}
+"""Needs and roles that are computed on few examples, or apart from the jobs."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def estimate(
     usual = {
         name: options
         for name, options in metrics.items()
-        if not metric_of(name).needs & {"corpus", "clock", "randomised", "ledger"}
+        if not SLOW & {*metric_of(name).needs, *metric_of(name).roles}
     }
     names, roles = list(map(full_name, methods)), ("own", *roles_of(usual))
     model = models(settings.model)

@@ -23,6 +23,7 @@ from headlight.explaining.plan import planned
 from headlight.loading.load import load
 from headlight.methods import METHODS
 from headlight.metrics import METRICS
+from headlight.metrics.case import requirements
 from headlight.models.model import Model, Task
 from headlight.progress import progress_of
 
@@ -114,10 +115,10 @@ def fitting_metrics(model: str, data: str) -> list[str]:
     examples, _ = read_examples(data, tell=lambda _note: None)
     has = has_of(examples)
     classes = task in (Task.SEQUENCE, Task.TOKEN)
-    has |= {"corpus": classes, "runner_up": classes, "rivals": False}
+    has |= {"corpus": classes, "runner_up": classes, "rival": False}
     has["probability"] = task is not Task.REGRESSION
     has["gold"] = has["gold"] and classes
-    return [name for name in METRICS if all(has.get(need, True) for need in METRICS[name].needs)]
+    return [n for n in METRICS if all(has.get(need, True) for need in requirements(METRICS[n]))]
 
 
 @contextmanager

@@ -10,17 +10,10 @@ from typing import Any, Literal
 
 from headlight.evaluation.settings import Options, Settings
 from headlight.methods import METHODS
-from headlight.metrics.case import metric_of
+from headlight.metrics.case import ROLES, metric_of
 
 Metrics = Mapping[str, Options]
 """Metrics by their names in a run, with their options."""
-ROLES = {
-    "runner_up": "runner_up",
-    "rivals": "rival",
-    "randomised": "randomised",
-    "ledger": "ledger",
-}
-"""Which further scores a metric's need stands for."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +67,8 @@ def full_name(specification: str) -> str:
 
 def roles_of(metrics: Iterable[str]) -> tuple[str, ...]:
     """The further scores that these metrics need."""
-    needs = {need for name in metrics for need in metric_of(name).needs}
-    return tuple(role for need, role in ROLES.items() if need in needs)
+    needed = {role for name in metrics for role in metric_of(name).roles}
+    return tuple(role for role in ROLES if role in needed)
 
 
 def plan(

@@ -19,7 +19,7 @@ from headlight.explaining.plan import planned
 from headlight.files import say
 from headlight.loading.load import load
 from headlight.metrics import METRICS
-from headlight.metrics.case import NEEDS, metric_of
+from headlight.metrics.case import metric_of, requirements
 from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model, Task
 from headlight.text import is_blank
@@ -130,14 +130,14 @@ def check_examples(
     if model.task in (Task.SEQUENCE, Task.TOKEN):
         check_labels(model, settings, examples)
     has = has_of(examples) | {
-        "rivals": bool(settings.rivals),
+        "rival": bool(settings.rivals),
         "probability": model.task is not Task.REGRESSION,
     }
     for name in metrics:
-        for need in metric_of(name).needs:
+        for need, meaning in requirements(metric_of(name)).items():
             if not has.get(need, True):
                 raise InvalidOption(
-                    f"metric '{name}' needs {NEEDS[need]}, which {settings.model} on '{settings.data}' does "
+                    f"metric '{name}' needs {meaning}, which {settings.model} on '{settings.data}' does "
                     "not have. Leave the metric out, or give what it needs."
                 )
 

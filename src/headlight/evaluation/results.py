@@ -26,7 +26,7 @@ from headlight.evaluation.folder import Folder, open_folder
 from headlight.evaluation.plan import Metrics
 from headlight.evaluation.records import table
 from headlight.evaluation.settings import Settings
-from headlight.metrics.case import metric_of
+from headlight.metrics.case import metric_of, protocol_of
 from headlight.metrics.statistics import (
     RESAMPLES,
     Comparison,
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-CHUNKED = {"aopc@mask_lrp", "log_odds@mask_lrp"}
-"""Metrics whose paper averages the means of chunks."""
 CORPUS_RESAMPLES = RESAMPLES // 20
 NOTHING = Corpus(())
 
@@ -192,7 +190,8 @@ class Results:
         own = self.column(metric, method)
         if own is None:
             return summarise([])
-        weights = chunk_weights(own.value) if metric in CHUNKED else own.weight
+        is_chunked = protocol_of(metric) in metric_of(metric).chunked
+        weights = chunk_weights(own.value) if is_chunked else own.weight
         return summarise(own.value, weights, noted=own.noted)
 
     @cached_property

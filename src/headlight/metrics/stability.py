@@ -37,7 +37,7 @@ def mean_of_rivals(values: dict[str, float]) -> Measures:
 
 
 @METRICS.register(
-    "kendall_confidence", group="stability", needs={"runner_up"}, better="lower", paper="AttCAT"
+    "kendall_confidence", group="stability", roles=("runner_up",), better="lower", paper="AttCAT"
 )
 def kendall_confidence(case: Case, *, protocol: str = "corrected") -> Measures:
     """Kendall's τ between the scores for the explained class and for the second best.
@@ -63,7 +63,7 @@ def kendall_confidence(case: Case, *, protocol: str = "corrected") -> Measures:
 
 
 @METRICS.register(
-    "jaccard", group="stability", needs={"rivals"}, better="higher", paper="ALTI, Section 5.2"
+    "jaccard", group="stability", roles=("rival",), better="higher", paper="ALTI, Section 5.2"
 )
 def jaccard(case: Case, *, share: float = 0.25, protocol: str = "corrected") -> Measures:
     """How much the highest quarter of the tokens is the same in another model, |A ∩ B| / |A ∪ B|.
@@ -92,7 +92,7 @@ def jaccard(case: Case, *, share: float = 0.25, protocol: str = "corrected") -> 
 
 
 @METRICS.register(
-    "spearman", group="stability", needs={"rivals"}, better="higher", paper="ALTI, Section 5.2"
+    "spearman", group="stability", roles=("rival",), better="higher", paper="ALTI, Section 5.2"
 )
 def spearman(case: Case, *, protocol: str = "corrected") -> Measures:
     """Spearman's ρ between the scores in this model and in another.
@@ -117,7 +117,8 @@ def spearman(case: Case, *, protocol: str = "corrected") -> Measures:
 @METRICS.register(
     "randomisation",
     group="stability",
-    needs={"randomised"},
+    roles=("randomised",),
+    axes=("blocks with other weights, and the head", "|Spearman's ρ|"),
     better="lower",
     paper="Adebayo et al. (2018)",
 )
@@ -141,7 +142,7 @@ def randomisation(case: Case) -> Measures:
 
 
 @METRICS.register(
-    "conservation", group="stability", needs={"ledger"}, better="lower", paper="Bach et al. (2015)"
+    "conservation", group="stability", roles=("ledger",), better="lower", paper="Bach et al. (2015)"
 )
 def conservation(case: Case) -> Measures:
     """How far relevance is from 1 at the worst block boundary, in methods that send it back.

@@ -158,6 +158,7 @@ def overlap(words: Mapping[str, Sequence[tuple[str, float]]], size: int) -> floa
     "token_overlap",
     group="words",
     needs={"corpus"},
+    axes=("highest words of each class", "share that two classes have in common"),
     better="lower",
     paper="Decoding Layer Saliency (2023), Section 4.2",
 )
