@@ -1,14 +1,15 @@
-"""Metrics that hold scores against other scores of the same tokens: of another class, model or weights."""
+"""Metrics that compare scores with other scores of the same tokens: of another class, model or weights."""
 
 import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import kendalltau, rankdata, spearmanr
+from scipy.stats import kendalltau, rankdata
 
 from headlight.errors import InvalidOption
 from headlight.metrics.case import METRICS, Case, Measure, Measures, check_protocol, passed_over
+from headlight.metrics.statistics import is_constant, rank_correlation
 
 Array = NDArray[np.float64]
 
@@ -16,13 +17,6 @@ Array = NDArray[np.float64]
 def ordinary(case: Case) -> NDArray[np.bool_]:
     """The tokens that are not special."""
     return ~np.array(case.subject.row.is_special)
-
-
-def correlated(first: Array, second: Array) -> float:
-    """Spearman's ρ with mean ranks for equal scores; NaN if either side is constant."""
-    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return math.nan
-    return float(spearmanr(first, second).statistic)
 
 
 CONSTANT = "scores of one token, or all the same"
@@ -57,7 +51,7 @@ def kendall_confidence(case: Case, *, protocol: str = "corrected") -> Measures:
     else:
         keep = ordinary(case)
         first, second = case.scores[keep], other[keep]
-    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
+    if is_constant(first) or is_constant(second):
         return passed_over(CONSTANT)
     return {"": Measure(float(kendalltau(first, second).statistic))}
 
@@ -110,7 +104,7 @@ def spearman(case: Case, *, protocol: str = "corrected") -> Measures:
             gap = float(((ranks[0] - ranks[1]) ** 2).sum())
             values[name] = 1 - 6 * gap / (n * (n**2 - 1)) if n > 1 else math.nan
         else:
-            values[name] = correlated(case.scores[keep], scores[keep])
+            values[name] = rank_correlation(case.scores[keep], scores[keep])
     return mean_of_rivals(values)
 
 
@@ -135,7 +129,7 @@ def randomisation(case: Case) -> Measures:
     keep = ordinary(case)
     curve = []
     for depth in sorted(found, key=int):
-        value = correlated(case.scores[keep], found[depth][keep])
+        value = rank_correlation(case.scores[keep], found[depth][keep])
         curve.append(0.0 if math.isnan(value) else abs(value))
     levels = tuple(float(depth) for depth in sorted(found, key=int))
     return {"": Measure(float(np.mean(curve)), levels=levels, curve=tuple(curve))}

@@ -3,14 +3,16 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import spearmanr
 
 RESAMPLES = 2_000
 FLIPS = 10_000
 LARGE = 10_000
-"""Beyond so many examples, this many random groups of them are drawn instead: 2,000 × n draws take too long."""
+"""Beyond this many examples, as many random groups of them are drawn: 2,000 × n draws take too long."""
 AT_ONCE = 1_000_000
 """Draws that are held in memory."""
 
@@ -137,3 +139,15 @@ def chunk_weights(
 def mean_of_chunks(values: Sequence[float] | NDArray[np.float64], processes: int = 10) -> float:
     """The unweighted mean of the means of chunks."""
     return summarise(values, chunk_weights(values, processes)).mean
+
+
+def is_constant(values: NDArray[Any]) -> bool:
+    """Whether values have no order: fewer than two, or all the same."""
+    return len(values) < 2 or bool(np.ptp(values) == 0)
+
+
+def rank_correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """Spearman's ρ with mean ranks for equal values; NaN if either side is constant."""
+    if is_constant(first) or is_constant(second):
+        return math.nan
+    return float(spearmanr(first, second).statistic)
