@@ -17,10 +17,9 @@ import torch
 import headlight
 from headlight.batch import collate, encode
 from headlight.data import read_examples
-from headlight.evaluation.measure import subject_of
 from headlight.metrics.case import Case
 from headlight.metrics.measuring import begun
-from headlight.probing.ask import TOKENS_AT_ONCE, ask, packed
+from headlight.probing.ask import TOKENS_AT_ONCE, ask, packed, subject_of
 from headlight.running.logits import logits_of
 
 HOME = Path(__file__).parent

@@ -312,8 +312,10 @@ def test_every_argument_reaches_the_request(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(module, "run", asked.append)
     parameters = signature(headlight.evaluate).parameters
     assert list(parameters) == [field.name for field in fields(Request)]
-    headlight.evaluate(**{name: name for name in parameters})
-    assert vars(asked[0]) == {name: name for name in parameters}
+    given: dict[str, Any] = {name: name for name in parameters}
+    given |= {"explain": "gold", "engine": "ray", "sanity": 3, "shard": 5}
+    headlight.evaluate(**given)
+    assert vars(asked[0]) == given
     headlight.evaluate("m", "d")
     assert vars(asked[1]) == vars(Request("m", "d"))
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headlight import UnknownName
-from headlight.evaluation.plan import Job, Metrics, Round, full_name, jobs_of, plan, roles_of
+from headlight.evaluation.plan import Job, Round, full_name, jobs_of, plan, roles_of
 from headlight.evaluation.settings import Settings
+from headlight.metrics.case import Metrics
 
 SETTINGS = Settings("none", "f", "made up", "h", 10, sanity=3, shard=4)
 METHODS = ("random", "attcat", "rollout", "gae")

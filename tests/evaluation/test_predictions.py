@@ -42,7 +42,7 @@ def test_the_predicted_class_is_that_of_the_network(classifier: Model) -> None:
         assert (each.predicted, each.runner_up) == (order[0], order[1])
         assert each.classes == [order[0]]
         assert each.target.label == order[0]
-        assert each.encoded.gold is None
+        assert each.gold is None
 
 
 def test_predictions_do_not_depend_on_how_many_share_a_pass(
@@ -58,7 +58,7 @@ def test_the_right_class_is_explained_and_what_is_predicted_is_kept(classifier: 
     for gold, name in enumerate(("negative", "neutral", "positive")):
         (each,), _ = predictions(classifier, [Example(TEXTS[0], name)], explain="gold")
         (usual,), _ = predictions(classifier, [Example(TEXTS[0], name)])
-        assert each.target.label == each.encoded.gold == gold
+        assert each.target.label == each.gold == gold
         assert each.predicted == usual.predicted
         assert each.runner_up != gold
 

@@ -90,11 +90,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     monkeypatch.setattr(folder, "read", counting("read"))
     nothing = folder.table("explain", [])
     monkeypatch.setattr(folder, "from_bytes", lambda *_: nothing)
-    monkeypatch.setattr(folder, "table", lambda *_: nothing)
+    monkeypatch.setattr(local, "concatenated", lambda *_: nothing)
     for module in (local, cluster):
-        monkeypatch.setattr(module, "work", counting("work", lambda *_: []))
-        monkeypatch.setattr(module, "to_part", lambda _: b"")
-        monkeypatch.setattr(module, "table", lambda *_: None)
+        monkeypatch.setattr(module, "part_of", counting("work"))
     return counted
 
 

@@ -1,19 +1,19 @@
 """What a call asks for: read, drawn and checked before anything is computed."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import headlight
 from headlight import Example, InvalidInput, InvalidOption, Model, UnknownName
 from headlight.evaluation.request import (
     Request,
     check_labels,
-    default_threads,
     examples_of,
     loader,
-    metric_options,
     prepare,
 )
 from headlight.evaluation.settings import Settings
@@ -54,9 +54,10 @@ def test_models_are_loaded_once(folder_model: str, classifier: Model) -> None:
     assert models(folder_model) is models(folder_model)
 
 
-def test_one_process_uses_all_threads_and_workers_one() -> None:
-    assert default_threads("local") >= 1
-    assert default_threads("ray") == 1
+def test_one_process_uses_all_threads_and_workers_one(folder_model: str) -> None:
+    local = Request(folder_model, [Example("a film")])
+    assert prepare(local).settings.threads == torch.get_num_threads()
+    assert prepare(replace(local, engine="ray")).settings.threads == 1
 
 
 def test_a_limit_draws_from_a_list_as_from_a_file(tmp_path: Path) -> None:
@@ -87,15 +88,6 @@ def test_labels_under_another_name_are_said_and_unknown_ones_refused(
     many = [Example("a", "positive")] * 60
     with pytest.raises(InvalidInput, match="the label 'joy' is none of those that are known"):
         check_labels(classifier, settings, [*many, Example("b", "joy")])
-
-
-def test_a_protocol_is_an_option_and_aliases_become_names() -> None:
-    given = {"aopc": {"levels": (0.5, 1)}, "aopc@attcat": {"change": "mask"}}
-    assert metric_options(["aopc", "aopc@attcat", "lodds"], given) == {
-        "aopc": {"levels": [0.5, 1.0]},
-        "aopc@attcat": {"change": "mask", "protocol": "attcat"},
-        "log_odds": {},
-    }
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,8 @@
 """Explaining a shard: the scores of all methods for the decision, and those that metrics compare them with."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
-
-import torch
 
 from headlight.attribution import Attribution
 from headlight.data.example import Example
@@ -23,6 +20,7 @@ from headlight.explaining.plan import Plan, known_options, planned
 from headlight.explaining.robust import run_each
 from headlight.methods import METHODS
 from headlight.models.model import Model
+from headlight.running.randomised import randomised
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +56,10 @@ def explain_shard(
     examples: Mapping[int, Example],
 ) -> list[AttributionRecord]:
     """Scores of methods on examples, in roles; a record for every example that failed."""
-    records: list[AttributionRecord] = []
-
-    def fail(number: int, reason: str) -> None:
-        records.append(failure(number, reason))
-
-    predictions = predict_examples(models(settings.model), settings, examples, fail)
+    failures: dict[int, str] = {}
+    model, fail = models(settings.model), failures.__setitem__
+    predictions = predict_examples(model, settings, examples, fail)
+    records = [failure(number, reason) for number, reason in failures.items()]
     shard = Shard(methods, settings, models, predictions)
     for role in roles:
         records += ROLES[role](shard)
@@ -113,7 +109,7 @@ def record_of(
         label=found.target.label,
         predicted=each.predicted,
         predicted_label=each.decision.predicted,
-        gold=each.encoded.gold,
+        gold=each.gold,
         probability=found.target.probability,
         logit=found.target.logit,
     )
@@ -151,26 +147,6 @@ def randomised_scores(shard: Shard) -> Iterator[AttributionRecord]:
     for depth in range(1, len(shard.model.blocks) + 2):
         changed = randomised(shard.model, depth)
         yield from attributed(changed, shard.plan, shard.few, f"randomised:{depth}")
-
-
-def randomised(model: Model, depth: int) -> Model:
-    """A copy whose head and last `depth` − 1 blocks have weights drawn anew, of the same mean and spread."""
-    network = deepcopy(model.network)
-    copy = replace(model, network=network)
-    blocks = copy.blocks
-    inside = {id(p) for p in network.base_model.parameters()}
-    pooler = getattr(network.base_model, "pooler", None)
-    chosen = [p for p in network.parameters() if id(p) not in inside]
-    chosen += list(pooler.parameters()) if pooler is not None else []
-    for block in blocks[len(blocks) - depth + 1 :]:
-        chosen += list(block.parameters())
-    generator = torch.Generator().manual_seed(depth)
-    with torch.no_grad():
-        for parameter in chosen:
-            drawn = torch.randn(parameter.shape, generator=generator)
-            spread = parameter.std(correction=0)
-            parameter.copy_(drawn.to(parameter) * spread + parameter.mean())
-    return copy
 
 
 def relevance_ledger(shard: Shard) -> Iterator[AttributionRecord]:

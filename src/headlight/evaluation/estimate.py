@@ -8,9 +8,9 @@ from headlight.batch import as_tuple
 from headlight.data.example import Example
 from headlight.evaluation.attribute import explain_shard
 from headlight.evaluation.measure import cases_of, measure_shard
-from headlight.evaluation.plan import Metrics, full_name, roles_of
+from headlight.evaluation.plan import full_name, roles_of
 from headlight.evaluation.settings import Settings
-from headlight.metrics.case import metric_of
+from headlight.metrics.case import Metrics, metric_of
 from headlight.metrics.measuring import begun
 from headlight.models.model import Model
 

@@ -1,7 +1,7 @@
 """`evaluate`: examples → attributions → measures, in a folder that can be left and taken up again."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -14,18 +14,18 @@ from headlight.errors import HeadlightError
 from headlight.evaluation.cluster import run_cluster
 from headlight.evaluation.estimate import Cost, estimate
 from headlight.evaluation.folder import Folder, prepare_folder
-from headlight.evaluation.local import run_local, threads_as_found
-from headlight.evaluation.plan import Job, Metrics, jobs_of, plan
+from headlight.evaluation.local import run_local
+from headlight.evaluation.plan import Job, jobs_of, plan
 from headlight.evaluation.request import DEFAULT_METHODS, DEFAULT_METRICS, Request, has_of, prepare
 from headlight.evaluation.results import Results, results_of
 from headlight.evaluation.settings import Options, Settings
 from headlight.explaining.plan import planned
 from headlight.loading.load import load
 from headlight.methods import METHODS
-from headlight.metrics import METRICS
-from headlight.metrics.case import requirements
+from headlight.metrics.case import METRICS, Metrics, requirements
 from headlight.models.model import Model, Task
 from headlight.progress import progress_of
+from headlight.running.undisturbed import threads_as_found
 
 DOING = {"explain": "explaining", "measure": "measuring", "time": "timing"}
 """What a bar says while jobs of a kind are finished."""
@@ -75,8 +75,8 @@ def evaluate(
 
 def run(request: Request) -> Results:
     """Do what a request asks for and is not done yet, and read what was found."""
-    ready = prepare(request)
-    with place(request.out) as path:
+    ready, out = prepare(request), request.out
+    with TemporaryDirectory(prefix="headlight-") if out is None else nullcontext(out) as path:
         folder = prepare_folder(path, ready.settings, ready.examples, ready.methods, ready.metrics)
         with shown(folder, request.progress) as advance:
             if request.engine == "ray":
@@ -84,7 +84,7 @@ def run(request: Request) -> Results:
             else:
                 run_local(folder, ready.models, advance)
         folder.remove_leftovers()
-        return results_of(folder, is_kept=request.out is not None)
+        return results_of(folder, is_kept=out is not None)
 
 
 def preview(request: Request) -> tuple[list[Job], Cost, Settings]:
@@ -119,16 +119,6 @@ def fitting_metrics(model: str, data: str) -> list[str]:
     has["probability"] = task is not Task.REGRESSION
     has["gold"] = has["gold"] and classes
     return [n for n in METRICS if all(has.get(need, True) for need in requirements(METRICS[n]))]
-
-
-@contextmanager
-def place(out: str | Path | None) -> Iterator[Path]:
-    """The folder of a run, or one that is gone afterwards."""
-    if out is not None:
-        yield Path(out)
-        return
-    with TemporaryDirectory(prefix="headlight-") as path:
-        yield Path(path)
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from headlight.errors import InvalidInput, InvalidOption
 from headlight.evaluation import MANIFEST
 from headlight.evaluation.manifest import Manifest, read_manifest, write_manifest
 from headlight.evaluation.parts import is_intact, is_sealed, sealed
-from headlight.evaluation.plan import Job, Metrics, jobs_of, plan
+from headlight.evaluation.plan import Job, jobs_of, plan
 from headlight.evaluation.records import (
     example_records,
     examples_of,
@@ -35,6 +34,7 @@ from headlight.evaluation.records import (
 )
 from headlight.evaluation.settings import Settings
 from headlight.files.storage import write_whole
+from headlight.metrics.case import Metrics
 
 if TYPE_CHECKING:
     import pyarrow
@@ -152,11 +152,6 @@ class Folder:
         """Keep the result of a job."""
         write_whole(self.part(job), sealed(content, self.owner(job)), flush=True)
         self.checked.add(job.name)
-
-    def read(self, kinds: Sequence[str], shard: int | None = None) -> "pyarrow.Table":
-        """The finished parts of these kinds, of all shards or one, in the order of the jobs."""
-        concatenated = import_module("pyarrow").concat_tables
-        return concatenated([table(kinds[0], []), *self.tables(kinds, shard=shard)])
 
     def tables(
         self, kinds: Sequence[str], columns: Sequence[str] | None = None, shard: int | None = None
@@ -281,10 +276,8 @@ def check_place(path: Path, settings: Settings, content: bytes) -> None:
 
 def check_same(found: Folder, settings: Settings) -> Folder:
     """The folder, if it is about what was asked; runs are not mixed."""
-    own, asked = (
-        found.settings.to_dict(),
-        replace(settings, threads=found.settings.threads).to_dict(),
-    )
+    own = found.settings.to_dict()
+    asked = replace(settings, threads=found.settings.threads).to_dict()
     differing = [name for name in own if own[name] != asked[name]]
     if differing:
         shown = "; ".join(

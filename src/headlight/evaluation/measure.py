@@ -9,21 +9,21 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from headlight.batch import Row
 from headlight.data.example import Example
+from headlight.data.spans import answers_in, marks_in
 from headlight.errors import InvalidInput
 from headlight.evaluation.attribute import plan_of
-from headlight.evaluation.plan import Metrics
 from headlight.evaluation.predictions import predict_examples
 from headlight.evaluation.records import AttributionRecord, MeasureRecord
 from headlight.evaluation.settings import Settings
 from headlight.explaining.batches import run
 from headlight.explaining.inputs import fitted, rows_of
 from headlight.methods import METHODS
-from headlight.metrics.case import Case, Measures, metric_of
+from headlight.metrics.case import Case, Measures, Metrics, metric_of
 from headlight.metrics.measuring import measure
-from headlight.models.model import POOLED, Model
+from headlight.models.model import Model
 from headlight.probing.ask import ask
+from headlight.probing.ask import subject_of as subject_of
 from headlight.probing.probe import Subject
 
 
@@ -119,52 +119,6 @@ def measured_example(model: Model, example: Example, record: AttributionRecord) 
         )
     subject = subject_of(model, row, record.positions or (), record.classes or ())
     return MeasuredExample(subject, marks_in(row, example), answers_in(row, example.answers))
-
-
-def subject_of(model: Model, row: Row, positions: Sequence[int], classes: Sequence[int]) -> Subject:
-    """A row that can be probed."""
-    tokenizer = model.tokenizer
-    return Subject(
-        row=row,
-        positions=tuple(positions),
-        classes=tuple(classes),
-        is_pooled=model.task in POOLED,
-        mask_id=None if tokenizer is None else tokenizer.mask_token_id,
-        pad_id=model.pad_id,
-    )
-
-
-def covered(row: Row, segment: int, start: int, end: int) -> list[int]:
-    """The tokens that share a character with a span of a text."""
-    if row.offsets is None or row.segments is None:
-        return []
-    return [
-        p
-        for p, (first, after) in enumerate(row.offsets)
-        if row.segments[p] == segment and first < end and start < after
-    ]
-
-
-def marks_in(row: Row, example: Example) -> NDArray[np.bool_] | None:
-    """Which tokens a person marked."""
-    if example.marks is None:
-        return None
-    found = np.zeros(len(row), bool)
-    for mark in example.marks:
-        found[covered(row, *mark)] = True
-    return found
-
-
-def answers_in(row: Row, answers: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-    """The tokens of the answers that stand in the context as it was read."""
-    segment = len(row.texts) - 1
-    found = []
-    for answer in answers:
-        start = row.texts[segment].find(answer)
-        tokens = covered(row, segment, start, start + len(answer)) if start >= 0 and answer else []
-        if tokens:
-            found.append(tuple(tokens))
-    return tuple(found)
 
 
 # ---------------------------------------------------------------------------------------- time

@@ -8,12 +8,9 @@ from functools import cached_property
 from itertools import product
 from typing import Any, Literal
 
-from headlight.evaluation.settings import Options, Settings
+from headlight.evaluation.settings import Settings
 from headlight.methods import METHODS
-from headlight.metrics.case import ROLES, metric_of
-
-Metrics = Mapping[str, Options]
-"""Metrics by their names in a run, with their options."""
+from headlight.metrics.case import ROLES, Metrics, metric_of
 
 
 @dataclass(frozen=True)

@@ -21,37 +21,21 @@ BATCH = 32
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedExample:
-    """An example as tokens. gold: the right class, where the model has classes."""
+class ExamplePrediction:
+    """What a model predicts on one example, and the target that is explained.
+
+    gold: the right class, where the model has classes. predicted, runner_up: the most probable class, and the
+    most probable but the explained one.
+    """
 
     number: int
     example: Example
     row: Row
     gold: int | None
-
-
-@dataclass(frozen=True, eq=False)
-class ExamplePrediction:
-    """What a model predicts on one example, and the target that is explained.
-
-    predicted, runner_up: the most probable class, and the most probable but the explained one.
-    """
-
-    encoded: EncodedExample
     decision: Decision
     target: Target
     predicted: int
     runner_up: int | None
-
-    @property
-    def number(self) -> int:
-        """The number of the example."""
-        return self.encoded.number
-
-    @property
-    def row(self) -> Row:
-        """The tokens of the example."""
-        return self.encoded.row
 
     @property
     def positions(self) -> list[int]:
@@ -71,23 +55,26 @@ def predict_examples(
     fail: Callable[[int, str], None],
 ) -> list[ExamplePrediction]:
     """Predictions in the order of the examples; failures go to `fail(number, reason)` and are skipped."""
-    encoded, found = [], []
+    rows: dict[int, Row] = {}
+    golds, found = {}, []
     for number, example in examples.items():
         try:
             row = fitted(model, rows_of(model, example.text)[0])
-            gold = gold_of(model, settings, example)
-            encoded.append(EncodedExample(number, example, row, gold))
+            golds[number] = gold_of(model, settings, example)
+            rows[number] = row
         except HeadlightError as error:
             fail(number, str(error))
     # One bucket at a time, because the logits of a whole shard of language models would not fit into memory.
-    for bucket in buckets(model, [each.row for each in encoded], BATCH):
-        chosen = [encoded[place] for place in bucket]
-        every = logits_by_row(model, [each.row for each in chosen], BATCH)
-        for each, logits in zip(chosen, every, strict=True):
+    order = list(rows)
+    for bucket in buckets(model, list(rows.values()), BATCH):
+        numbers = [order[place] for place in bucket]
+        every = logits_by_row(model, [rows[number] for number in numbers], BATCH)
+        for number, logits in zip(numbers, every, strict=True):
+            example, row, gold = examples[number], rows[number], golds[number]
             try:
-                found.append(prediction_of(model, settings, each, logits))
+                found.append(prediction_of(model, settings, number, example, row, gold, logits))
             except HeadlightError as error:
-                fail(each.number, str(error))
+                fail(number, str(error))
     return sorted(found, key=lambda each: each.number)
 
 
@@ -99,28 +86,34 @@ def gold_of(model: Model, settings: Settings, example: Example) -> int | None:
 
 
 def prediction_of(
-    model: Model, settings: Settings, encoded: EncodedExample, logits: Tensor
+    model: Model,
+    settings: Settings,
+    number: int,
+    example: Example,
+    row: Row,
+    gold: int | None,
+    logits: Tensor,
 ) -> ExamplePrediction:
     """What logits [position, class] say of an example, and what of it is explained."""
-    asked = gold_target(encoded) if settings.explain == "gold" else Target()
-    is_released = settings.variant == "released"
-    found = predicted(model, encoded.row, asked, logits, is_released=is_released)
+    asked = gold_target(example, gold) if settings.explain == "gold" else Target()
+    found = predicted(model, row, asked, logits, is_released=settings.variant == "released")
     explained = found.decision.terms[0]
     order = logits[explained.position].argsort(descending=True).tolist()
     others = [index for index in order if index != explained.index]
     has_classes = model.task not in (Task.QUESTION, Task.REGRESSION)
     runner_up = others[0] if has_classes and others else None
-    return ExamplePrediction(encoded, found.decision, found.target, order[0], runner_up)
+    return ExamplePrediction(
+        number, example, row, gold, found.decision, found.target, order[0], runner_up
+    )
 
 
-def gold_target(encoded: EncodedExample) -> Target:
+def gold_target(example: Example, gold: int | None) -> Target:
     """The target that is right."""
-    answers = encoded.example.answers
-    if encoded.gold is None and not answers:
+    if gold is None and not example.answers:
         raise InvalidOption(
             "there is no label to explain. Explain what the model predicts instead."
         )
-    return Target(label=answers[0] if encoded.gold is None else encoded.gold)
+    return Target(label=example.answers[0] if gold is None else gold)
 
 
 def same_decisions(
@@ -128,7 +121,7 @@ def same_decisions(
 ) -> list[ExamplePrediction]:
     """The predictions that another model shares; it must read the same tokens."""
     own = {each.number: each for each in predictions}
-    examples = {number: each.encoded.example for number, each in own.items()}
+    examples = {number: each.example for number, each in own.items()}
     theirs = predict_examples(rival, settings, examples, lambda *_: None)
     for each in theirs:
         if each.row.ids != own[each.number].row.ids:

@@ -106,14 +106,18 @@ def schema_of(kind: str) -> "pyarrow.Schema":
 
 def table(kind: str, records: Iterable[Record]) -> "pyarrow.Table":
     """Records of a kind as a table."""
-    schema, rows = schema_of(kind), list(records)
-    columns = {name: [getattr(row, name) for row in rows] for name in schema.names}
-    return arrow().table(columns, schema=schema)
+    schema, rows = schema_of(kind), [vars(record) for record in records]
+    return arrow().Table.from_pylist(rows, schema=schema)
 
 
 def attribution_records(found: "pyarrow.Table") -> list[AttributionRecord]:
     """The records of a table of attributions."""
     return [AttributionRecord(**row) for row in found.to_pylist()]
+
+
+def concatenated(kind: str, tables: "Iterable[pyarrow.Table]") -> "pyarrow.Table":
+    """Tables of a kind as one; without any, an empty one."""
+    return arrow().concat_tables([table(kind, []), *tables])
 
 
 def to_bytes(found: "pyarrow.Table") -> bytes:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -9,17 +10,15 @@ import torch
 
 from headlight.data import drawn, read_examples
 from headlight.data.example import Example, is_matched
-from headlight.errors import InvalidInput, InvalidOption, unknown_name
+from headlight.errors import InvalidInput, InvalidOption
 from headlight.evaluation.folder import data_hash
-from headlight.evaluation.plan import Metrics
 from headlight.evaluation.predictions import gold_of
 from headlight.evaluation.settings import Options, Settings
 from headlight.explaining.batches import installed_versions
 from headlight.explaining.plan import planned
 from headlight.files import say
 from headlight.loading.load import load
-from headlight.metrics import METRICS
-from headlight.metrics.case import metric_of, requirements
+from headlight.metrics.case import Metrics, metric_of, metric_options, requirements
 from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model, Task
 from headlight.text import is_blank
@@ -57,6 +56,22 @@ class Request:
     address: str | None = None
     progress: bool = False
 
+    def __post_init__(self) -> None:
+        if self.engine not in ("local", "ray"):
+            raise InvalidOption(f"engine='{self.engine}' does not exist. Use 'local' or 'ray'.")
+        if self.engine == "ray" and isinstance(self.model, Model):
+            raise InvalidOption(
+                "workers of a cluster load the model themselves: give its name or folder, not the model."
+            )
+        if not self.methods or not self.metrics:
+            raise InvalidOption("give at least one method and one metric.")
+        if self.explain not in ("predicted", "gold"):
+            raise InvalidOption(
+                f"explain='{self.explain}' is not possible. Use 'predicted' or 'gold'."
+            )
+        if self.shard < 1 or self.sanity < 1:
+            raise InvalidOption("shard and sanity must be 1 or more.")
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
@@ -71,7 +86,6 @@ class Prepared:
 
 def prepare(request: Request) -> Prepared:
     """Load the model, read the data, and refuse what cannot work before hours are spent on it."""
-    check_engine(request)
     metrics = metric_options(request.metrics, request.metric_settings)
     models = loader(request.model)
     name = request.model if isinstance(request.model, str) else request.model.name
@@ -92,35 +106,12 @@ def prepare(request: Request) -> Prepared:
         options=dict(request.options),
         sanity=request.sanity,
         shard=request.shard,
-        threads=request.threads or default_threads(request.engine),
+        threads=request.threads or (1 if request.engine == "ray" else torch.get_num_threads()),
         versions=dict(installed_versions()),
     )
-    check(model, settings, request.methods, metrics)
+    planned(model, list(request.methods), settings.variant, settings.options, 1, False)
     check_examples(model, settings, examples, metrics)
     return Prepared(settings, examples, tuple(request.methods), metrics, models)
-
-
-def check_engine(request: Request) -> None:
-    """Refuse an engine that does not exist, or that cannot have this model."""
-    if request.engine not in ("local", "ray"):
-        raise InvalidOption(f"engine='{request.engine}' does not exist. Use 'local' or 'ray'.")
-    if request.engine == "ray" and isinstance(request.model, Model):
-        raise InvalidOption(
-            "workers of a cluster load the model themselves: give its name or folder, not the model."
-        )
-
-
-def check(model: Model, settings: Settings, methods: Sequence[str], metrics: Metrics) -> None:
-    """Refuse settings and methods that cannot work on the model."""
-    if not methods or not metrics:
-        raise InvalidOption("give at least one method and one metric.")
-    if settings.explain not in ("predicted", "gold"):
-        raise InvalidOption(
-            f"explain='{settings.explain}' is not possible. Use 'predicted' or 'gold'."
-        )
-    if settings.shard < 1 or settings.sanity < 1:
-        raise InvalidOption("shard and sanity must be 1 or more.")
-    planned(model, list(methods), settings.variant, settings.options, 1, False)
 
 
 def check_examples(
@@ -165,20 +156,10 @@ def has_of(examples: Sequence[Example]) -> dict[str, bool]:
 
 
 def loader(model: str | Model) -> Callable[[str], Model]:
-    """What gives models by name, each loaded once."""
-    known = {} if isinstance(model, str) else {model.name: model}
-
-    def models(name: str) -> Model:
-        if name not in known:
-            known[name] = load(name)
-        return known[name]
-
-    return models
-
-
-def default_threads(engine: str) -> int:
-    """All threads for one process; one for each of many."""
-    return torch.get_num_threads() if engine == "local" else 1
+    """What gives models by name, each loaded once; the model itself need not be."""
+    return cache(
+        lambda name: model if isinstance(model, Model) and model.name == name else load(name)
+    )
 
 
 def examples_of(request: Request) -> tuple[list[Example], tuple[str, ...]]:
@@ -192,23 +173,3 @@ def examples_of(request: Request) -> tuple[list[Example], tuple[str, ...]]:
     if request.strict and blank:
         raise InvalidInput(f"example {blank[0]} has no text. Leave it out, or read without strict.")
     return [data[number] for number in drawn(len(data), limit, seed)], ()
-
-
-def metric_options(names: Sequence[str], given: Metrics) -> Metrics:
-    """The metrics of a run with their options; NAME@PROTOCOL asks for a paper's protocol.
-
-    given: further options by NAME or NAME@PROTOCOL.
-    """
-    found: dict[str, Options] = {}
-    for asked in names:
-        name, _, protocol = asked.partition("@")
-        entry = METRICS[name]
-        own = dict(given.get(asked, given.get(name, {})))
-        if protocol:
-            own["protocol"] = protocol
-        own = {option: entry.checked(option, value) for option, value in own.items()}
-        found[f"{entry.name}@{protocol}" if protocol else entry.name] = own
-    for name in given:
-        if name not in names and name not in found:
-            raise unknown_name("metric of this run", name, found)
-    return found

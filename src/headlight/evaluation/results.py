@@ -1,7 +1,7 @@
 """`Results`: what a run found, read from its folder; summaries, curves and comparisons."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
@@ -23,17 +23,16 @@ from headlight.evaluation.columns import (
     names_of,
 )
 from headlight.evaluation.folder import Folder, open_folder
-from headlight.evaluation.plan import Metrics
-from headlight.evaluation.records import table
+from headlight.evaluation.records import concatenated
 from headlight.evaluation.settings import Settings
-from headlight.metrics.case import metric_of, protocol_of
+from headlight.metrics.case import Metrics, metric_of, protocol_of
 from headlight.metrics.statistics import (
-    RESAMPLES,
     Comparison,
     Summary,
     chunk_weights,
     compare,
     summarise,
+    summarise_weighted,
 )
 from headlight.metrics.words import Corpus, TypeScores, class_words
 
@@ -41,10 +40,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-CORPUS_RESAMPLES = RESAMPLES // 20
 NOTHING = Corpus(())
-
-
 MEASURING = ("measure", "time")
 """Jobs that give measures."""
 SMALL = 16_000_000
@@ -228,8 +224,6 @@ class Results:
             return None
         return (max if better == "higher" else min)(known, key=lambda m: known[m])
 
-    # ------------------------------------------------------------------------ words of classes
-
     @cached_property
     def type_scores(self) -> dict[str, Corpus]:
         """The scores of every example by token type, by method."""
@@ -256,32 +250,15 @@ class Results:
         return class_words(self.type_scores.get(method, NOTHING), count, documents)
 
     def corpus_summary(self, metric: str, method: str) -> Summary:
-        """A metric of all examples at once; its interval from random weights of the examples.
-
-        Resampled examples would not do: those left out take their words with them. Random weights also move
-        the mean, so the interval is the value and 1.96 of their standard deviations either way.
-        """
+        """A metric of all examples at once; its interval from random weights of the examples."""
         examples = self.type_scores.get(method, NOTHING)
-        function, options = metric_of(metric).function, self.corpus[metric]
-        (own,) = function(examples, **options).values()
-        if math.isnan(own.value):
-            return summarise([math.nan])
-        generator = np.random.default_rng(0)
-        drawn = []
-        for _ in range(CORPUS_RESAMPLES):
-            weights = generator.exponential(size=len(examples.examples)).tolist()
-            (found,) = function(examples, weights, **options).values()
-            drawn.append(found.value)
-        error = float(np.nanstd(drawn))
-        return Summary(
-            own.value,
-            error,
-            own.value - 1.96 * error,
-            own.value + 1.96 * error,
-            len(examples.examples),
-        )
+        measure = partial(metric_of(metric).function, examples, **self.corpus[metric])
 
-    # --------------------------------------------------------------------------- other forms
+        def value(weights: Sequence[float] | None = None) -> float:
+            (found,) = measure(weights).values()
+            return float(found.value)
+
+        return summarise_weighted(value, len(examples.examples))
 
     def _repr_html_(self) -> str:
         return html_of(self)
@@ -326,11 +303,6 @@ def overview_of(source: Source, count: int) -> Overview:
         is_right[examples] = own["gold"].to_numpy() == own["predicted"].to_numpy()
     accuracy = float(is_right[is_known].mean()) if is_known.any() else math.nan
     return Overview(tuple(methods), failures, accuracy)
-
-
-def concatenated(kind: str, tables: "Iterable[pyarrow.Table]") -> "pyarrow.Table":
-    """Tables of a kind as one; without any, an empty one."""
-    return import_module("pyarrow").concat_tables([table(kind, []), *tables])
 
 
 def results_of(folder: Folder, *, is_kept: bool = True) -> Results:

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from headlight.probing.probe import Answer, Probe, Subject
 from headlight.registry.entries import Entry, Registry
 
 METRICS = Registry("metric")
+Metrics = Mapping[str, Mapping[str, Any]]
+"""Metrics by their names in a run, with their options."""
 
 NEEDS = {
     "probability": "a model with probabilities",
@@ -50,6 +53,26 @@ def heading_of(metric: str) -> str:
 def metric_of(name: str) -> Entry:
     """The registered metric of a name in a run: NAME, NAME@PROTOCOL or NAME.PART."""
     return METRICS[name.split("@")[0].split(".")[0]]
+
+
+def metric_options(names: Sequence[str], given: Metrics) -> Metrics:
+    """The metrics of a run with their options; NAME@PROTOCOL asks for a paper's protocol.
+
+    given: further options by NAME or NAME@PROTOCOL.
+    """
+    found: dict[str, Mapping[str, Any]] = {}
+    for asked in names:
+        name, _, protocol = asked.partition("@")
+        entry = METRICS[name]
+        own = dict(given.get(asked, given.get(name, {})))
+        if protocol:
+            own["protocol"] = protocol
+        own = {option: entry.checked(option, value) for option, value in own.items()}
+        found[f"{entry.name}@{protocol}" if protocol else entry.name] = own
+    for name in given:
+        if name not in names and name not in found:
+            raise unknown_name("metric of this run", name, found)
+    return found
 
 
 def protocol_of(name: str) -> str:

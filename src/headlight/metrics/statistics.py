@@ -1,7 +1,7 @@
 """What many measures come to: mean, standard error, bootstrap interval; and methods compared in pairs."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 RESAMPLES = 2_000
+WEIGHTINGS = RESAMPLES // 20
+"""Random weights of all examples, for values that are not means."""
 FLIPS = 10_000
 LARGE = 10_000
 """Beyond this many examples, as many random groups of them are drawn: 2,000 × n draws take too long."""
@@ -84,6 +86,21 @@ def pieces(rows: int, width: int) -> list[int]:
     """How many rows of that width are drawn at a time, until all are."""
     most = max(1, AT_ONCE // width)
     return [min(most, rows - start) for start in range(0, rows, most)]
+
+
+def summarise_weighted(value: Callable[[Sequence[float] | None], float], count: int) -> Summary:
+    """The summary of one value of all examples, which is a function of their weights.
+
+    Resampled examples would not do: those left out take what only they have with them. Random weights also
+    move the mean, so the interval is the value and 1.96 of their standard deviations either way.
+    """
+    own = value(None)
+    if math.isnan(own):
+        return summarise([math.nan])
+    generator = np.random.default_rng(0)
+    drawn = [value(generator.exponential(size=count).tolist()) for _ in range(WEIGHTINGS)]
+    error = float(np.nanstd(drawn))
+    return Summary(own, error, own - 1.96 * error, own + 1.96 * error, count)
 
 
 @dataclass(frozen=True)
