@@ -8,12 +8,9 @@ import pytest
 
 import headlight
 from headlight import Example, InvalidInput, Model
-from headlight.batch import encode
 from headlight.evaluation.attribute import explain_shard
 from headlight.evaluation.measure import (
-    answers_in,
     cases_of,
-    marks_in,
     measure_records,
     measure_shard,
     time_shard,
@@ -101,23 +98,6 @@ def test_what_does_not_apply_has_a_note_and_no_value() -> None:
     (record,) = measure_records(3, "gae", "aopc@alti", {"part": Measure(0.5, weight=2.0)})
     assert (record.metric, record.value, record.weight) == ("aopc@alti.part", 0.5, 2.0)
     assert (record.levels, record.curve, record.note) == ((), (), None)
-
-
-def test_marks_cover_every_token_that_shares_a_character(classifier: Model) -> None:
-    (row,) = encode(["a charming journey"], classifier.tokenizer)
-    marked = marks_in(row, Example("a charming journey", marks=((0, 4, 13),)))
-    assert marked is not None
-    tokens = [token for token, mark in zip(row.tokens, marked, strict=True) if mark]
-    assert tokens == ["charming", "journey"]
-    assert marks_in(row, Example("a charming journey")) is None
-
-
-def test_answers_are_looked_for_in_the_context_only(reader: Model) -> None:
-    (row,) = encode([("the film", "the film is a charming journey")], reader.tokenizer)
-    (film, journey) = answers_in(row, ["film", "not there", "", "charming journey"])
-    assert [row.tokens[p] for p in film] == ["film"]
-    assert [row.segments[p] for p in film if row.segments] == [1]
-    assert [row.tokens[p] for p in journey] == ["charming", "journey"]
 
 
 def test_time_is_measured_by_whatever_metrics_are_timed(
