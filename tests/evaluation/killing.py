@@ -23,7 +23,7 @@ def contents(out: Path) -> dict[str, bytes]:
 
 
 def run_and_kill(given: list[str], out: Path, kills: int, seed: int) -> list[int]:
-    """Kill the run so many times, then let it finish; the parts that each killed process had reached."""
+    """Kill the run this often, then let it finish; the parts that each killed process had reached."""
     generator = random.Random(seed)
     reached = []
     for _ in range(kills):

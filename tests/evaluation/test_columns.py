@@ -39,7 +39,7 @@ RECORDS = [
 
 
 def in_parts(records: Sequence[MeasureRecord], size: int) -> Tables:
-    """A source of tables of so many records each."""
+    """A source of tables of this many records each."""
 
     def tables(columns: Sequence[str]) -> Iterator[pyarrow.Table]:
         for start in range(0, len(records), size):

@@ -295,7 +295,7 @@ def test_the_cost_is_estimated_without_a_folder(classifier: Model, examples: lis
     assert cost.seconds > 0
 
 
-def test_the_cost_of_a_run_is_told_with_nothing_but_a_model_and_data(
+def test_the_cost_of_a_run_is_estimated_with_nothing_but_a_model_and_data(
     folder_model: str, table_file: Path, examples: list[Example]
 ) -> None:
     jobs, cost, settings = module.preview(Request(folder_model, f"{table_file}:text,label"))

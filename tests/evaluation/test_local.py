@@ -31,7 +31,7 @@ def contents(folder: Folder) -> dict[str, bytes]:
     return {job.name: folder.part(job).read_bytes() for job in folder.jobs if job.kind != "time"}
 
 
-def test_every_job_is_done_once_and_told(folder: Folder, classifier: Model) -> None:
+def test_every_job_is_done_once_and_reported(folder: Folder, classifier: Model) -> None:
     done: list[Job] = []
     run_local(folder, lambda _: classifier, done.append)
     assert sorted(job.name for job in done) == sorted(job.name for job in folder.jobs)

@@ -63,7 +63,7 @@ def test_the_right_class_is_explained_and_what_is_predicted_is_kept(classifier: 
         assert each.runner_up != gold
 
 
-def test_what_fails_is_told_and_left_out(classifier: Model) -> None:
+def test_what_fails_is_reported_and_left_out(classifier: Model) -> None:
     given = [Example(" ", "neutral"), Example("a film", "neutral"), Example("dull", "joy")]
     found, failures = predictions(classifier, given)
     assert [each.number for each in found] == [1]

@@ -216,7 +216,7 @@ class Results:
         )
 
     def best(self, metric: str) -> str | None:
-        """The method that a metric speaks for; of `random` it never does."""
+        """The best method by a metric; None if it has no direction. `random` is never the best."""
         better = metric_of(metric).better
         means = {m: self.summary(metric, m).mean for m in self.methods if m != "random"}
         known = {m: mean for m, mean in means.items() if not math.isnan(mean)}
@@ -245,7 +245,7 @@ class Results:
         return {method: Corpus(tuple(own)) for method, own in found.items()}
 
     def words(self, method: str, count: int = 30) -> dict[str, list[tuple[str, float]]]:
-        """The words that speak most for each class, weighed by the documents that `token_overlap` was given."""
+        """The words with the highest scores for each class, weighed by the documents of `token_overlap`."""
         documents = self.corpus.get("token_overlap", {}).get("documents")
         return class_words(self.type_scores.get(method, NOTHING), count, documents)
 

@@ -41,7 +41,7 @@ def figures(results: Results) -> "Iterator[tuple[str, str, Figure]]":
         known = [m for m in results.methods if m != "random"]
         known.sort(key=lambda m: results.summary("token_overlap", m).mean)
         for method in known[:WORDED]:
-            caption = f"{method}: words that speak for each class"
+            caption = f"{method}: words with the highest scores for each class"
             yield f"words-{method}", caption, class_words(results, method)
 
 
