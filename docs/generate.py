@@ -20,7 +20,7 @@ import headlight
 from headlight import METHODS, METRICS
 from headlight.explaining.choices import CHOICES
 from headlight.loading.catalogue import CATALOGUE, Embedded
-from headlight.metrics.case import NEEDS
+from headlight.metrics.case import requirements
 from headlight.probing.probe import CHANGES
 from headlight.registry.options import Option
 from headlight.renderers.terminal import comparison
@@ -96,7 +96,7 @@ def metrics_page() -> str:
         )
         parts += ["", f"## `{name}`", "", text, "", f"- source: {entry.paper}"]
         parts.append(f"- better: {entry.better}")
-        needs = ", ".join(NEEDS[need] for need in sorted(entry.needs))
+        needs = ", ".join(requirements(entry).values())
         parts += [f"- needs: {needs}"] if needs else []
         shown = ", ".join(map(shown_option, entry.options.values()))
         parts += [f"- options: {shown}"] if shown else []

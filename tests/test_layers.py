@@ -49,7 +49,7 @@ INSIDE = {
         ("plan", "parts", "predictions"),
         ("manifest", "queue", "attribute", "columns"),
         ("folder", "measure"),
-        ("work", "estimate", "results"),
+        ("estimate", "results"),
         ("local",),
         ("cluster",),
         ("request",),

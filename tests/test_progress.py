@@ -1,5 +1,6 @@
 """Progress on standard error: a bar in a terminal, elsewhere a line now and then."""
 
+import re
 import sys
 import time
 
@@ -60,3 +61,26 @@ def test_a_terminal_shows_a_bar_for_several(
     with progress_of("explaining", 1, is_shown=True) as advance:
         advance(1)
     assert capsys.readouterr().err == ""
+
+
+def test_a_bar_says_what_is_done_now_and_how_fast(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with progress_of("evaluating", 40, is_shown=True, unit="examples") as advance:
+        advance(10, "explaining")
+        time.sleep(0.02)
+        advance(10, "measuring")
+        time.sleep(0.02)
+        advance(20)
+    said = capsys.readouterr().err
+    assert "measuring" in said
+    assert "40/40" in said
+    assert re.search(r"\d+\.\d examples/s", said)
+
+
+@pytest.mark.usefixtures("quick")
+def test_lines_keep_the_name_of_the_whole_work(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_of("evaluating", 40, is_shown=True, unit="examples") as advance:
+        advance(10, "explaining")
+        assert "evaluating: 10 of 40 after 0 min\n" in errors_when(capsys, "10 of")

@@ -16,7 +16,8 @@ import pyarrow
 from headlight import METHODS, Example, open_run
 from headlight.evaluation.folder import Folder, data_hash, open_folder, prepare_folder
 from headlight.evaluation.parts import to_part
-from headlight.evaluation.settings import Job, Settings
+from headlight.evaluation.plan import Job
+from headlight.evaluation.settings import Settings
 from headlight.evaluation.records import table
 
 METRICS = 20

@@ -16,11 +16,10 @@ import torch
 
 import headlight
 from headlight.batch import collate, encode
-from headlight.evaluation.evaluate import examples_of
-from headlight.evaluation.measure import subject_of
+from headlight.data import read_examples
 from headlight.metrics.case import Case
 from headlight.metrics.measuring import begun
-from headlight.probing.ask import ask, packed
+from headlight.probing.ask import ask, packed, subject_of
 from headlight.running.logits import logits_of
 from headlight.running.memory import TOKENS_AT_ONCE
 
@@ -32,7 +31,7 @@ EXAMPLES, ROUNDS = 8, 5
 
 def cases(model: headlight.Model) -> list[Case]:
     """The cases of a shard, as an evaluation has them."""
-    examples, _ = examples_of("samples/sentiment", EXAMPLES, 0)
+    examples, _ = read_examples("samples/sentiment", limit=EXAMPLES)
     found = []
     answers = headlight.explain(model, [e.text for e in examples], METHODS)
     for method, attributions in answers.items():

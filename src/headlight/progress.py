@@ -1,30 +1,45 @@
-"""How far long work is, on standard error: a bar in a terminal, elsewhere one line a minute."""
+"""How far long work is, on standard error: a bar in a terminal, elsewhere one line per minute."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 from time import monotonic
+from typing import Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 INTERVAL = 60.0
 """Seconds between two lines."""
 
-Advance = Callable[[int], object]
+
+class Advance(Protocol):
+    """Called with how much more is done, and what is being done now where that changes."""
+
+    def __call__(self, count: int, doing: str = "", /) -> object: ...
 
 
 @contextmanager
-def progress_of(doing: str, total: int | None, *, is_shown: bool) -> Iterator[Advance]:
-    """A function that is told how much more is done; work that is short says nothing without a terminal.
+def progress_of(
+    doing: str, total: int | None, *, is_shown: bool, unit: str = ""
+) -> Iterator[Advance]:
+    """A function to call with how much more is done; short work says nothing without a terminal.
 
-    One single thing has no bar that could move, so its lines only say that it goes on.
+    unit: of what is counted; with it a bar also shows how many are done per second, and for how long. One
+    single thing has no bar that could move, so its lines only say that it goes on.
     """
     if not is_shown:
-        yield lambda _count: None
+        yield lambda _count, _doing="": None
     elif sys.stderr.isatty() and total != 1:
-        with bar(doing, total) as advance:
+        with bar(doing, total, unit) as advance:
             yield advance
     else:
         with lines(doing, total) as advance:
@@ -32,17 +47,26 @@ def progress_of(doing: str, total: int | None, *, is_shown: bool) -> Iterator[Ad
 
 
 @contextmanager
-def bar(doing: str, total: int | None) -> Iterator[Advance]:
+def bar(doing: str, total: int | None, unit: str) -> Iterator[Advance]:
     """A bar that moves."""
-    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    rate = (TextColumn("{task.fields[rate]}"), TimeElapsedColumn()) if unit else ()
+    name = TextColumn("{task.description}", markup=False)
+    columns = (name, BarColumn(), MofNCompleteColumn(), *rate, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as shown:
-        task = shown.add_task(doing, total=total)
-        yield lambda count: shown.advance(task, count)
+        task = shown.add_task(doing, total=total, rate="")
+
+        def advance(count: int, doing: str = "", /) -> None:
+            shown.advance(task, count)
+            speed = shown.tasks[0].speed
+            rate = f"{speed:.1f} {unit}/s" if speed else ""
+            shown.update(task, description=doing or None, rate=rate)
+
+        yield advance
 
 
 @contextmanager
 def lines(doing: str, total: int | None) -> Iterator[Advance]:
-    """A line a minute, written by a thread, because one pass may take longer than that."""
+    """A line per minute, written by a thread, because one pass may take longer than that."""
     finished, started, done = Event(), monotonic(), [0]
 
     def write() -> None:
@@ -51,7 +75,7 @@ def lines(doing: str, total: int | None) -> Iterator[Advance]:
             minutes = (monotonic() - started) / 60
             print(f"{doing}: {reached} after {minutes:.0f} min", file=sys.stderr, flush=True)
 
-    def advance(count: int) -> None:
+    def advance(count: int, _doing: str = "", /) -> None:
         done[0] += count
 
     writer = Thread(target=write, daemon=True)

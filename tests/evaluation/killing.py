@@ -11,7 +11,7 @@ def command(model: str, data: Path, out: Path, *more: str) -> list[str]:
     """A run of the command line."""
     return [
         sys.executable, "-m", "headlight", "evaluate", "--model", model, "--data", f"{data}:text,label",
-        "--methods", "random,attcat,rollout,gae,transformer_attribution:start_layer=1", "--metrics",
+        "--methods", "random,attcat,rollout,gae,transformer_attribution:first_layer=2", "--metrics",
         "aopc,log_odds,hiding,sufficiency", "--shard", "1", "--threads", "1", "--out", str(out), *more,
     ]  # fmt: skip
 
@@ -23,7 +23,7 @@ def contents(out: Path) -> dict[str, bytes]:
 
 
 def run_and_kill(given: list[str], out: Path, kills: int, seed: int) -> list[int]:
-    """Kill the run so many times, then let it finish; the parts that each killed process had reached."""
+    """Kill the run this often, then let it finish; the parts that each killed process had reached."""
     generator = random.Random(seed)
     reached = []
     for _ in range(kills):

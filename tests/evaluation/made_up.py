@@ -1,12 +1,14 @@
 """Runs that nobody computed, made of rows that need no model."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from headlight import Example
 from headlight.evaluation.folder import Folder, data_hash, prepare_folder
 from headlight.evaluation.parts import to_part
-from headlight.evaluation.records import Record, table
-from headlight.evaluation.settings import Job, Settings
+from headlight.evaluation.plan import Job
+from headlight.evaluation.records import AttributionRecord, MeasureRecord, Record, table
+from headlight.evaluation.settings import Settings
 
 METHODS = ("attcat", "random")
 METRICS = ("aopc", "log_odds")
@@ -17,17 +19,17 @@ def settings_for(examples: list[Example], shard: int) -> Settings:
     return Settings("none", "f" * 16, "made up", data_hash(examples), len(examples), shard=shard)
 
 
-def records(job: Job) -> list[Record]:
+def records(job: Job) -> Sequence[Record]:
     """Rows that fit a job."""
     numbers = range(job.first, job.last)
     if job.kind == "explain":
         return [
-            {"example": n, "method": m, "role": "own", "tokens": ["a"], "scores": [n / 7]}
+            AttributionRecord(n, m, "own", tokens=["a"], scores=[n / 7])
             for n in numbers
             for m in job.methods
         ]
     return [
-        {"example": n, "method": m, "metric": k, "value": n / 3 + len(m), "weight": 1.0}
+        MeasureRecord(n, m, k, n / 3 + len(m))
         for n in numbers
         for m in job.methods
         for k in job.metrics

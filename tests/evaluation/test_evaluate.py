@@ -4,7 +4,8 @@ import json
 import math
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ import pytest
 import torch
 
 import headlight
-from headlight import Example, InvalidInput, InvalidOption, Model, UnknownName, open_run
+from headlight import Example, InvalidInput, InvalidOption, Model, open_run
 from headlight.evaluation import evaluate as module
 from headlight.evaluation.folder import open_folder
 from headlight.evaluation.local import run_local
 from headlight.evaluation.parts import to_part
 from headlight.evaluation.records import from_bytes, to_bytes
+from headlight.evaluation.request import DEFAULT_METHODS, DEFAULT_METRICS, Request
 from headlight.explaining.conservation import conservation
 from headlight.metrics import METRICS
 from headlight.shapes import Scores
@@ -285,41 +287,37 @@ def test_the_right_class_can_be_explained(classifier: Model, examples: list[Exam
 
 
 def test_the_cost_is_estimated_without_a_folder(classifier: Model, examples: list[Example]) -> None:
-    jobs, cost, settings = module.preview(
-        classifier, examples, METHODS, FEW, limit=None, seed=0, labels=None, shard=4, sanity=3
-    )
+    request = Request(classifier, examples, METHODS, FEW, shard=4, sanity=3)
+    jobs, cost, settings = module.preview(request)
     assert [job.kind for job in jobs] == ["explain"] * 3 + ["measure"] * 3
     assert cost.attributions == settings.count * len(METHODS)
     assert cost.probes > cost.unique > 0
     assert cost.seconds > 0
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        ({"methods": []}, InvalidOption, "at least one method"),
-        ({"methods": ["rolout"]}, UnknownName, "Did you mean 'rollout'"),
-        ({"metrics": ["apoc"]}, UnknownName, "Did you mean 'aopc'"),
-        ({"metrics": ["jaccard"]}, InvalidOption, "needs another model"),
-        ({"metrics": ["precision_at_k"]}, InvalidOption, "needs answers"),
-        ({"metric_settings": {"aopc": {"k": 1}}}, InvalidOption, "has no option 'k'"),
-        ({"metric_settings": {"lodds": {}}}, UnknownName, "no metric of this run named 'lodds'"),
-        ({"data": "sst3"}, InvalidInput, "no data set named 'sst3'. Did you mean 'sst2'"),
-        ({"data": []}, InvalidInput, "list of examples is empty"),
-        ({"data": [Example("a film", "great")]}, InvalidInput, "the label 'great' is none"),
-        ({"engine": "spark"}, InvalidOption, "engine='spark'"),
-        ({"engine": "ray"}, InvalidOption, "give its name or folder"),
-        ({"explain": "best"}, InvalidOption, "explain='best'"),
-        ({"shard": 0}, InvalidOption, "must be 1 or more"),
-        ({"options": {"steps": 3}}, InvalidOption, "has no option 'steps'"),
-    ],
-)
-def test_bad_calls_get_a_sentence(
-    classifier: Model, examples: list[Example], call: dict[str, Any], error: type, message: str
+def test_the_cost_of_a_run_is_estimated_with_nothing_but_a_model_and_data(
+    folder_model: str, table_file: Path, examples: list[Example]
 ) -> None:
-    given = {"data": examples, "methods": ["attcat"], "metrics": ["aopc"], **call}
-    with pytest.raises(error, match=message):
-        headlight.evaluate(classifier, **given)
+    jobs, cost, settings = module.preview(Request(folder_model, f"{table_file}:text,label"))
+    assert settings.count == len(examples)
+    assert [job.kind for job in jobs] == ["explain", "measure"]
+    assert jobs[0].methods == DEFAULT_METHODS
+    assert tuple(jobs[1].metrics) == DEFAULT_METRICS
+    assert cost.attributions == len(examples) * len(DEFAULT_METHODS)
+    assert torch.get_num_threads() == settings.threads
+
+
+def test_every_argument_reaches_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Request] = []
+    monkeypatch.setattr(module, "run", asked.append)
+    parameters = signature(headlight.evaluate).parameters
+    assert list(parameters) == [field.name for field in fields(Request)]
+    given: dict[str, Any] = {name: name for name in parameters}
+    given |= {"explain": "gold", "engine": "ray", "sanity": 3, "shard": 5}
+    headlight.evaluate(**given)
+    assert vars(asked[0]) == given
+    headlight.evaluate("m", "d")
+    assert vars(asked[1]) == vars(Request("m", "d"))
 
 
 def test_the_folder_of_another_run_is_refused(
@@ -388,36 +386,6 @@ def test_words_of_classes_are_weighed_by_the_documents_of_the_run(
     examples = found.type_scores["attcat"].examples
     seen, total = sum(common in each.tokens for each in examples), len(examples)
     assert again[common] == pytest.approx(weight / (math.log((1 + total) / (1 + seen)) + 1))
-
-
-def test_a_limit_draws_from_a_list_as_from_a_file(tmp_path: Path) -> None:
-    listed = [Example(f"text {n}", "positive") for n in range(50)]
-    path = tmp_path / "a.csv"
-    path.write_text(
-        "text,label\n" + "".join(f"{e.text},{e.label}\n" for e in listed), encoding="utf-8"
-    )
-    from_file, _ = module.examples_of(str(path), 5, 3, False)
-    assert module.examples_of(listed, 5, 3, False)[0] == from_file != listed[:5]
-    with pytest.raises(InvalidInput, match="limit=0 leaves nothing to evaluate"):
-        module.examples_of(listed, 0, 3, False)
-
-
-def test_strict_refuses_an_example_without_a_text() -> None:
-    listed = [Example("a film"), Example(" ")]
-    assert module.examples_of(listed, None, 0, False)[0] == listed
-    with pytest.raises(InvalidInput, match="example 1 has no text"):
-        module.examples_of(listed, None, 0, True)
-
-
-def test_labels_under_another_name_are_said_and_unknown_ones_refused(
-    classifier: Model, caplog: pytest.LogCaptureFixture
-) -> None:
-    settings = module.Settings("m", "f", "d", "h", 3)
-    module.check_labels(classifier, settings, [Example("a", "POS"), Example("b", "Negative")])
-    assert caplog.messages == ["labels of the data that the model calls otherwise: POS → positive."]
-    many = [Example("a", "positive")] * 60
-    with pytest.raises(InvalidInput, match="the label 'joy' is none of those that are known"):
-        module.check_labels(classifier, settings, [*many, Example("b", "joy")])
 
 
 @pytest.mark.parametrize(

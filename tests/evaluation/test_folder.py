@@ -4,14 +4,14 @@ import errno
 import json
 import os
 import random
-import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
-from headlight import InvalidInput, open_run
+from headlight import InvalidInput, InvalidOption, open_run
 from headlight.evaluation.folder import Folder, open_folder, prepare_folder
 from headlight.evaluation.parts import BLANK, MARK, to_part
 from headlight.evaluation.records import from_bytes, table, to_bytes
@@ -119,55 +119,7 @@ def test_a_part_without_a_checksum_is_not_taken_in_a_run_that_has_them(copy: Fol
     assert copy.missing() == [job]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ([], "is not the manifest of a run"),
-        ({"name": "my web app"}, "is not the manifest of a run"),
-        ({"format": 99}, "format 99; this version reads 1 and 2"),
-        ({"format": True}, "format True"),
-        ({"format": 1}, "'settings' is no object"),
-        ({"format": 1, "settings": []}, "'settings' is no object"),
-        ({"settings": {"model": "x"}}, "'fingerprint' is missing"),
-        ({"rounds": None}, "'rounds' is no list"),
-        ({"rounds": [{"methods": ["a"]}]}, "round 0 does not have methods, roles and metrics"),
-        ({"rounds": [{"methods": "a", "roles": [], "metrics": {}}]}, "round 0"),
-        ({"rounds": [{"methods": [], "roles": [], "metrics": {"aopc": 3}}]}, "round 0"),
-        ({"count": "x"}, "'count' cannot be 'x'"),
-        ({"count": 0}, "'count' cannot be 0"),
-        ({"count": True}, "'count' cannot be True"),
-        ({"shard": 0}, "'shard' cannot be 0"),
-        ({"shard": -1}, "'shard' cannot be -1"),
-        ({"shard": 2.5}, "'shard' cannot be 2.5"),
-        ({"labels": "x"}, "'labels' cannot be 'x'"),
-        ({"explain": "best"}, "'explain' cannot be 'best'"),
-        ({"options": None}, "'options' cannot be None"),
-        ({"colour": "red"}, "'colour' is not known"),
-        ({"count": 7}, "its checksum is another one"),
-    ],
-)
-def test_a_strange_manifest_is_a_sentence(change: object, message: str, copy: Folder) -> None:
-    manifest = copy.path / "manifest.json"
-    kept = json.loads(manifest.read_text(encoding="utf-8"))
-    if isinstance(change, dict) and not {"format", "name"} & set(change):
-        if not {"rounds", "settings"} & set(change):
-            change = {"settings": kept["settings"] | change}
-        change = kept | change
-    manifest.write_text(json.dumps(change), encoding="utf-8")
-    with pytest.raises(InvalidInput, match=re.escape(message)):
-        open_run(copy.path)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "{", "[" * 100_000, '{"format": 1' + "0" * 5000 + "}", "\xff"]
-)
-def test_a_manifest_that_is_no_json_is_a_sentence(text: str, copy: Folder) -> None:
-    (copy.path / "manifest.json").write_text(text, encoding="latin-1")
-    with pytest.raises(InvalidInput):
-        open_run(copy.path)
-
-
-def test_the_first_version_is_held_against_its_examples(copy: Folder) -> None:
+def test_the_first_version_is_compared_with_its_examples(copy: Folder) -> None:
     manifest = copy.path / "manifest.json"
     kept = json.loads(manifest.read_text(encoding="utf-8"))
     kept = {"format": 1, "settings": kept["settings"] | {"count": 10**15}, "rounds": kept["rounds"]}
@@ -263,3 +215,48 @@ def test_names_of_processes_are_not_asked_for(
 ) -> None:
     monkeypatch.setattr(os, "kill", None)
     again(copy)
+
+
+def test_links_and_folders_are_no_leftovers(copy: Folder, tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.write_bytes(b"kept")
+    link = copy.path / "parts" / f".{copy.jobs[0].name}.parquet.0123456789abcdef.tmp"
+    link.symlink_to(theirs)
+    folder = copy.path / "parts" / f".{copy.jobs[1].name}.parquet.0123456789abcdef.tmp"
+    folder.mkdir()
+    copy.remove_leftovers()
+    assert theirs.read_bytes() == b"kept"
+    assert link.is_symlink()
+    assert folder.is_dir()
+
+
+def test_what_is_asked_for_again_changes_nothing(copy: Folder) -> None:
+    before = {p.name: p.stat().st_mtime_ns for p in copy.path.glob("*.*")}
+    assert again(copy).manifest == copy.manifest
+    assert {p.name: p.stat().st_mtime_ns for p in copy.path.glob("*.*")} == before
+
+
+def test_another_number_of_threads_is_the_same_run_and_another_seed_is_not(copy: Folder) -> None:
+    metrics = {name: {} for name in ("aopc", "log_odds")}
+    more = replace(copy.settings, threads=7)
+    found = prepare_folder(copy.path, more, copy.examples, METHODS, metrics)
+    assert found.settings.threads == copy.settings.threads
+    other = replace(copy.settings, seed=1)
+    with pytest.raises(InvalidOption, match=r"seed: 0 there, 1 asked"):
+        prepare_folder(copy.path, other, copy.examples, METHODS, metrics)
+
+
+def test_jobs_of_a_shard_are_those_of_the_run(run: Folder) -> None:
+    assert {shard: len(jobs) for shard, jobs in run.jobs_by_shard.items()} == {0: 2, 1: 2}
+    assert sorted(j.name for jobs in run.jobs_by_shard.values() for j in jobs) == sorted(
+        job.name for job in run.jobs
+    )
+
+
+def test_parts_are_read_by_kind_columns_and_shard(run: Folder) -> None:
+    every = list(run.tables(("measure",)))
+    assert [each["example"].to_pylist()[0] for each in every] == [0, 4]
+    (second,) = run.tables(("measure",), ["value"], shard=1)
+    assert second.column_names == ["value"]
+    assert second["value"].to_pylist() == every[1]["value"].to_pylist()
+    assert list(run.tables(("measure",), shard=9)) == []

@@ -13,8 +13,9 @@ from headlight import Example
 from headlight.evaluation import cluster, folder, local
 from headlight.evaluation.folder import Folder
 from headlight.evaluation.manifest import Manifest
+from headlight.evaluation.plan import Job, jobs_of, plan
 from headlight.evaluation.queue import Queue
-from headlight.evaluation.settings import Job, Settings, plan
+from headlight.evaluation.settings import Settings
 
 COUNT = 1_000_000
 
@@ -80,7 +81,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         counted["locked"] += 1
         yield bool(name) or waits
 
-    monkeypatch.setattr(folder, "plan", counting("plan", plan))
+    monkeypatch.setattr(folder, "jobs_of", counting("jobs_of", jobs_of))
     monkeypatch.setattr(Folder, "examples", Same())
     monkeypatch.setattr(Folder, "locked", locked)
     monkeypatch.setattr(Folder, "is_done", counting("is_done", lambda _, own: own.name in done))
@@ -89,24 +90,21 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     monkeypatch.setattr(folder, "read", counting("read"))
     nothing = folder.table("explain", [])
     monkeypatch.setattr(folder, "from_bytes", lambda *_: nothing)
-    monkeypatch.setattr(folder, "table", lambda *_: nothing)
+    monkeypatch.setattr(local, "concatenated", lambda *_: nothing)
     for module in (local, cluster):
-        monkeypatch.setattr(module, "work", counting("work", lambda *_: []))
-        monkeypatch.setattr(module, "to_part", lambda _: b"")
-        monkeypatch.setattr(module, "table", lambda *_: None)
+        monkeypatch.setattr(module, "part_of", counting("work"))
     return counted
 
 
 def large() -> Folder:
     settings = Settings("none", "f", "made up", "h", COUNT)
     metrics = {"aopc": {}, "log_odds": {}}
-    _, rounds = plan(settings, ["random", "gae"], metrics)
-    return Folder(Path("nowhere"), Manifest(settings, tuple(rounds)))
+    return Folder(Path("nowhere"), Manifest(settings, plan(["random", "gae"], metrics)))
 
 
 def check(calls: Counter[str], jobs: int) -> None:
     assert jobs == 2 * COUNT // 64
-    assert calls["plan"] == 1
+    assert calls["jobs_of"] == 1
     assert calls["work"] == calls["write"] == jobs
     assert calls["locked"] == jobs
     assert calls["is_done"] <= 3 * jobs

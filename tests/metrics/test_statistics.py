@@ -15,6 +15,7 @@ from headlight.metrics.statistics import (
     chunk_weights,
     compare,
     mean_of_chunks,
+    rank_correlation,
     summarise,
 )
 from tests.metrics import few
@@ -261,3 +262,22 @@ def test_a_million_examples_need_little_memory() -> None:
     tracemalloc.stop()
     assert found.low < 0.5 < found.high
     assert peak < 200e6
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ([1, 2, 3], [10, 20, 30], 1),
+        ([1, 2, 3], [3, 2, 1], -1),
+        ([1, 2, 2], [1, 2, 3], math.sqrt(3) / 2),
+        ([1, 1, 1], [1, 2, 3], math.nan),
+        ([1, 2, 3], [0, 0, 0], math.nan),
+        ([1], [2], math.nan),
+        ([], [], math.nan),
+    ],
+)
+def test_ranks_are_compared_and_constant_ones_have_no_order(
+    first: list[float], second: list[float], expected: float
+) -> None:
+    found = rank_correlation(np.array(first, np.float64), np.array(second, np.float64))
+    assert found == pytest.approx(expected, nan_ok=True)

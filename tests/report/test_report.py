@@ -25,7 +25,6 @@ from headlight.plot.runs import HUES
 from headlight.renderers.colours import BLUE, DARK, VERMILION
 from headlight.report import grids, page, terminal_table, written
 from headlight.report.figures import figures, write_figures
-from headlight.report.published import PUBLISHED
 from headlight.report.replication import markdown, replicate, scaled
 from headlight.report.tables import comparison_rows, short
 from headlight.shapes import Scores
@@ -235,24 +234,6 @@ def test_a_papers_table_is_computed_offline_and_says_so() -> None:
     )
     assert any(line.startswith("| Decoded Grad-CAM l7 | 0.867 | ") for line in lines)
     assert all(not math.isnan(ours) for cells in first.cells.values() for _, ours in cells)
-
-
-def test_published_rows_name_methods_and_metrics_that_exist() -> None:
-    for publication in PUBLISHED.values():
-        for experiment in publication.experiments:
-            for method, figures_ in experiment.rows.values():
-                assert method.partition(":")[0] in headlight.METHODS
-                assert len(figures_) == len(experiment.columns)
-            for metric in experiment.columns.values():
-                assert metric.partition("@")[0] in headlight.METRICS
-            assert experiment.stand_in in (
-                "sentiment",
-                "nli",
-                "paraphrase",
-                "qa",
-                "topic",
-                "agreement",
-            )
 
 
 def test_layers_are_scaled_to_the_depth_of_a_network(classifier: Model) -> None:

@@ -31,6 +31,7 @@ from headlight.cli.options import (
 from headlight.errors import InvalidOption
 
 if TYPE_CHECKING:
+    from headlight.evaluation.request import Request
     from headlight.evaluation.results import Results
 
 app = typer.Typer()
@@ -103,7 +104,7 @@ def evaluate(
     ] = Explained.predicted,
     rival: Annotated[
         list[str] | None,
-        typer.Option(help="Another model to hold the scores against; repeat for several."),
+        typer.Option(help="Another model whose scores are compared; repeat for several."),
     ] = None,
     labels: Annotated[
         str | None, typer.Option(help="Names of the data's labels 0, 1 …, with commas.")
@@ -141,38 +142,36 @@ def evaluate(
     check_models(model, *(rival or ()))
     check_data(data, strict=strict)
 
-    from headlight.evaluation import evaluate as run
+    from headlight.evaluation.evaluate import run
+    from headlight.evaluation.request import Request
 
     quiet_libraries()
-    asked: dict[str, Any] = {
-        "methods": listed(methods, "methods", data, model),
-        "metrics": listed(metrics, "metrics", data, model),
-        "limit": limit,
-        "seed": seed,
-        "strict": strict,
-        "explain": explain.value,
-        "rivals": rival or (),
-        "labels": None if labels is None else [name.strip() for name in labels.split(",")],
-        "options": options,
-        "metric_settings": metric_settings,
-        "variant": variant,
-        "sanity": sanity,
-        "shard": shard,
-        "threads": threads,
-    }
-    if dry_run:
-        show_plan(model, data, asked)
-        return
-    found = run.evaluate(
+    request = Request(
         model,
         data,
+        listed(methods, "methods", data, model),
+        listed(metrics, "metrics", data, model),
         out=out,
+        limit=limit,
+        seed=seed,
+        strict=strict,
+        explain=explain.value,
+        rivals=rival or (),
+        labels=None if labels is None else [name.strip() for name in labels.split(",")],
+        options=options,
+        metric_settings=metric_settings,
+        variant=variant,
+        sanity=sanity,
+        shard=shard,
+        threads=threads,
         engine=engine.value,
         address=address,
         progress=True,
-        **asked,
     )
-    show_results(found)
+    if dry_run:
+        show_plan(request)
+        return
+    show_results(run(request))
     if out is not None:
         print(
             f"kept in {out}; for tables, figures and a page: headlight report {out}",
@@ -182,12 +181,13 @@ def evaluate(
 
 def listed(given: str, kind: str, data: str, model: str) -> list[str]:
     """Names with commas; 'all' those that fit; nothing the usual ones."""
-    from headlight.evaluation import evaluate as run
+    from headlight.evaluation.evaluate import fitting_methods, fitting_metrics
+    from headlight.evaluation.request import DEFAULT_METHODS, DEFAULT_METRICS
 
     if not given:
-        return list(run.DEFAULT_METHODS if kind == "methods" else run.DEFAULT_METRICS)
+        return list(DEFAULT_METHODS if kind == "methods" else DEFAULT_METRICS)
     if given == "all":
-        return run.fitting_methods(model) if kind == "methods" else run.fitting_metrics(model, data)
+        return fitting_methods(model) if kind == "methods" else fitting_metrics(model, data)
     return named(given)
 
 
@@ -216,11 +216,11 @@ def grouped(options: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def show_plan(model: str, data: str, asked: dict[str, Any]) -> None:
+def show_plan(request: "Request") -> None:
     """Print the jobs of a run and what they would cost."""
-    from headlight.evaluation import evaluate as run
+    from headlight.evaluation.evaluate import preview
 
-    jobs, cost, settings = run.preview(model, data, **asked)
+    jobs, cost, settings = preview(request)
     table = Table(box=None, show_header=False)
     kinds = {kind: sum(job.kind == kind for job in jobs) for kind in ("explain", "measure", "time")}
     facts = {

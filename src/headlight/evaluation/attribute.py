@@ -1,157 +1,171 @@
-"""Explaining a shard: the scores of all methods for the decision, and those that metrics hold them against."""
+"""Explaining a shard: the scores of all methods for the decision, and those that metrics compare them with."""
 
-from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-import torch
-
+from headlight.attribution import Attribution
 from headlight.data.example import Example
 from headlight.errors import HeadlightError
-from headlight.evaluation.predictions import Verdict, judge, same_decisions
-from headlight.evaluation.records import Record
-from headlight.evaluation.settings import Job, Settings, method_of
-from headlight.explaining.batches import run
+from headlight.evaluation.predictions import (
+    BATCH,
+    ExamplePrediction,
+    predict_examples,
+    same_decisions,
+)
+from headlight.evaluation.records import AttributionRecord
+from headlight.evaluation.settings import Settings
 from headlight.explaining.conservation import relevance_sums
-from headlight.explaining.plan import Plan, planned
+from headlight.explaining.plan import Plan, known_options, planned
+from headlight.explaining.robust import run_each
+from headlight.methods import METHODS
 from headlight.models.model import Model
+from headlight.running.randomised import randomised
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """Examples with what the model predicts on them, and the methods that explain them."""
+
+    methods: Sequence[str]
+    settings: Settings
+    models: Callable[[str], Model]
+    predictions: list[ExamplePrediction]
+
+    @property
+    def model(self) -> Model:
+        """The model that is explained."""
+        return self.models(self.settings.model)
+
+    @property
+    def few(self) -> list[ExamplePrediction]:
+        """The first examples of the run, for what is slow."""
+        return [each for each in self.predictions if each.number < self.settings.sanity]
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What is computed on every row."""
+        return plan_of(self.model, self.methods, self.settings, BATCH)
 
 
 def explain_shard(
-    job: Job, settings: Settings, models: Callable[[str], Model], examples: Mapping[int, Example]
-) -> list[Record]:
-    """Scores of the job's methods on its examples, in its roles; a record for every example that failed."""
-    records: list[Record] = []
-    model = models(settings.model)
-
-    def fail(number: int, reason: str) -> None:
-        records.append({"example": number, "role": "failed", "method": "", "error": reason})
-
-    verdicts = judge(model, settings, examples, fail)
-    few = [v for v in verdicts if v.number < settings.sanity]
-    plan = plan_of(model, job.methods, settings, 32)
-    for role in job.roles:
-        if role == "own":
-            records += attributed(model, plan, job.methods, verdicts, role, fail)
-        elif role == "runner_up":
-            seconds = [v for v in verdicts if v.runner_up is not None]
-            other = [replace(v, target=replace(v.target, label=v.runner_up)) for v in seconds]
-            records += attributed(model, plan, job.methods, other, role, fail)
-        elif role == "rival":
-            for name in settings.rivals:
-                rival = models(name)
-                alike = same_decisions(rival, settings, verdicts)
-                own = plan_of(rival, job.methods, settings, 32)
-                records += attributed(rival, own, job.methods, alike, f"rival:{name}", fail)
-        elif role == "randomised":
-            for depth in range(1, len(model.blocks) + 2):
-                changed = randomised(model, depth)
-                records += attributed(changed, plan, job.methods, few, f"randomised:{depth}", fail)
-        elif role == "ledger":
-            records += ledgers(model, job, settings, few)
-    return sorted(records, key=lambda r: r["example"])
+    methods: Sequence[str],
+    roles: Sequence[str],
+    settings: Settings,
+    models: Callable[[str], Model],
+    examples: Mapping[int, Example],
+) -> list[AttributionRecord]:
+    """Scores of methods on examples, in roles; a record for every example that failed."""
+    failures: dict[int, str] = {}
+    model, fail = models(settings.model), failures.__setitem__
+    predictions = predict_examples(model, settings, examples, fail)
+    records = [failure(number, reason) for number, reason in failures.items()]
+    shard = Shard(methods, settings, models, predictions)
+    for role in roles:
+        records += ROLES[role](shard)
+    return sorted(records, key=lambda record: record.example)
 
 
 def plan_of(model: Model, methods: Sequence[str], settings: Settings, batch_size: int) -> Plan:
     """What is computed for every row, with the options that these methods have."""
-    known = {name for method in methods for name in method_of(method).options}
-    options = {name: value for name, value in settings.options.items() if name in known}
+    options = known_options(methods, settings.options)
     return planned(model, list(methods), settings.variant, options, batch_size, False)
 
 
 def attributed(
-    model: Model,
-    plan: Plan,
-    methods: Sequence[str],
-    verdicts: Sequence[Verdict],
-    role: str,
-    fail: Callable[[int, str], None],
-) -> list[Record]:
-    """Records of the scores of all methods.
+    model: Model, plan: Plan, predictions: Sequence[ExamplePrediction], role: str
+) -> list[AttributionRecord]:
+    """Records of what failed, then of the scores of all methods."""
+    rows, targets = [each.row for each in predictions], [each.target for each in predictions]
+    failed, found = [], []
+    for each, answers in zip(predictions, run_each(model, rows, targets, plan), strict=True):
+        for method, answer in answers.items():
+            if isinstance(answer, HeadlightError):
+                failed.append(failure(each.number, str(answer)))
+            else:
+                found.append(record_of(each, method, role, answer))
+    return failed + found
 
-    Where a pass fails, each half of its examples is tried, then each method alone; what still fails is told.
-    """
-    if not verdicts:
-        return []
-    try:
-        answers = run(model, [v.row for v in verdicts], [v.target for v in verdicts], plan)
-    except HeadlightError as error:
-        if len(verdicts) > 1:
-            middle = len(verdicts) // 2
-            first = attributed(model, plan, methods, verdicts[:middle], role, fail)
-            return first + attributed(model, plan, methods, verdicts[middle:], role, fail)
-        if len(methods) > 1:
-            alone = [replace(plan, entries=(entry,)) for entry in plan.entries]
-            return [
-                record
-                for own, method in zip(alone, methods, strict=True)
-                for record in attributed(model, own, [method], verdicts, role, fail)
-            ]
-        fail(verdicts[0].number, str(error))
-        return []
-    return [
-        record_of(each, method, role, found.scores, found.target)
-        for each, answer in zip(verdicts, answers, strict=True)
-        for method, found in zip(methods, answer.values(), strict=True)
+
+def failure(number: int, reason: str) -> AttributionRecord:
+    """The record of an example that could not be explained."""
+    return AttributionRecord(number, "", "failed", error=reason)
+
+
+def record_of(
+    each: ExamplePrediction, method: str, role: str, found: Attribution
+) -> AttributionRecord:
+    """The record of an attribution."""
+    return AttributionRecord(
+        example=each.number,
+        method=method,
+        role=role,
+        tokens=each.row.tokens,
+        ids=each.row.ids,
+        special=each.row.is_special,
+        scores=found.scores.tolist(),
+        positions=each.positions,
+        classes=each.classes,
+        label=found.target.label,
+        predicted=each.predicted,
+        predicted_label=each.decision.predicted,
+        gold=each.gold,
+        probability=found.target.probability,
+        logit=found.target.logit,
+    )
+
+
+# --------------------------------------------------------------------------------------- roles
+
+
+def own_scores(shard: Shard) -> list[AttributionRecord]:
+    """Scores for the explained target."""
+    return attributed(shard.model, shard.plan, shard.predictions, "own")
+
+
+def runner_up_scores(shard: Shard) -> list[AttributionRecord]:
+    """Scores for the second best class."""
+    others = [
+        replace(each, target=replace(each.target, label=each.runner_up))
+        for each in shard.predictions
+        if each.runner_up is not None
     ]
+    return attributed(shard.model, shard.plan, others, "runner_up")
 
 
-def record_of(each: Verdict, method: str, role: str, scores: Any, explained: Any) -> Record:
-    """A row of the table of attributions."""
-    return {
-        "example": each.number,
-        "method": method,
-        "role": role,
-        "tokens": list(each.row.tokens),
-        "ids": list(each.row.ids),
-        "special": list(each.row.is_special),
-        "scores": scores.tolist(),
-        "positions": each.positions,
-        "classes": each.classes,
-        "label": explained.label,
-        "predicted": each.predicted,
-        "predicted_label": each.decision.predicted,
-        "gold": each.gold,
-        "probability": explained.probability,
-        "logit": explained.logit,
-    }
+def rival_scores(shard: Shard) -> Iterator[AttributionRecord]:
+    """Scores in other models, of the examples on which they decide alike."""
+    for name in shard.settings.rivals:
+        rival = shard.models(name)
+        alike = same_decisions(rival, shard.settings, shard.predictions)
+        plan = plan_of(rival, shard.methods, shard.settings, BATCH)
+        yield from attributed(rival, plan, alike, f"rival:{name}")
 
 
-def randomised(model: Model, depth: int) -> Model:
-    """A copy whose head and last `depth` − 1 blocks have weights drawn anew, of the same mean and spread."""
-    network = deepcopy(model.network)
-    copy = replace(model, network=network)
-    blocks = copy.blocks
-    inside = {id(p) for p in network.base_model.parameters()}
-    pooler = getattr(network.base_model, "pooler", None)
-    chosen = [p for p in network.parameters() if id(p) not in inside]
-    chosen += list(pooler.parameters()) if pooler is not None else []
-    for block in blocks[len(blocks) - depth + 1 :]:
-        chosen += list(block.parameters())
-    generator = torch.Generator().manual_seed(depth)
-    with torch.no_grad():
-        for parameter in chosen:
-            drawn = torch.randn(parameter.shape, generator=generator)
-            spread = parameter.std(correction=0)
-            parameter.copy_(drawn.to(parameter) * spread + parameter.mean())
-    return copy
+def randomised_scores(shard: Shard) -> Iterator[AttributionRecord]:
+    """Scores in copies of the model with other weights, from the head down."""
+    for depth in range(1, len(shard.model.blocks) + 2):
+        changed = randomised(shard.model, depth)
+        yield from attributed(changed, shard.plan, shard.few, f"randomised:{depth}")
 
 
-def ledgers(
-    model: Model, job: Job, settings: Settings, verdicts: Sequence[Verdict]
-) -> list[Record]:
+def relevance_ledger(shard: Shard) -> Iterator[AttributionRecord]:
     """The sums of relevance at every block boundary, for methods that send it back, by their own rules."""
-    presets = {
-        name: method_of(name).preset_in(settings.variant, settings.options) for name in job.methods
-    }
-    found = []
+    variant, options = shard.settings.variant, shard.settings.options
+    presets = {name: METHODS.specified(name).preset_in(variant, options) for name in shard.methods}
     for preset in sorted({preset for preset in presets.values() if preset}):
-        for each in verdicts:
-            sums = relevance_sums(model, [each.row], [each.target], preset)[0]
-            found += [
-                {"example": each.number, "method": name, "role": "ledger", "scores": sums}
-                for name in job.methods
-                if presets[name] == preset
-            ]
-    return found
+        for each in shard.few:
+            sums = relevance_sums(shard.model, [each.row], [each.target], preset)[0]
+            for name in shard.methods:
+                if presets[name] == preset:
+                    yield AttributionRecord(each.number, name, "ledger", scores=sums)
+
+
+ROLES: Mapping[str, Callable[[Shard], Iterable[AttributionRecord]]] = {
+    "own": own_scores,
+    "runner_up": runner_up_scores,
+    "rival": rival_scores,
+    "randomised": randomised_scores,
+    "ledger": relevance_ledger,
+}
+"""How the scores of each role are computed."""

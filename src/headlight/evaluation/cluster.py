@@ -9,31 +9,28 @@ from typing import Any
 from headlight.data.example import Example
 from headlight.errors import HeadlightError, InvalidInput, missing_extra
 from headlight.evaluation.folder import Folder
-from headlight.evaluation.local import attributions_of
-from headlight.evaluation.parts import to_part
+from headlight.evaluation.local import attributions_of, part_of
+from headlight.evaluation.plan import Job
 from headlight.evaluation.queue import Queue
-from headlight.evaluation.records import Record, table
-from headlight.evaluation.settings import Job, Settings
-from headlight.evaluation.work import work
+from headlight.evaluation.records import AttributionRecord
+from headlight.evaluation.settings import Settings
 from headlight.loading.load import load
-from headlight.models.model import Model
 
 RETRIES = 5
 """How often a job is given to another worker when its own dies."""
-
-
-@cache
-def loaded(name: str) -> Model:
-    """A model, loaded once in a worker."""
-    return load(name)
+loaded = cache(load)
+"""Models, each loaded once in a worker."""
 
 
 def do(
-    job: Job, settings: Settings, examples: Mapping[int, Example], known: Sequence[Record]
+    job: Job,
+    settings: Settings,
+    examples: Mapping[int, Example],
+    known: Sequence[AttributionRecord],
 ) -> bytes | HeadlightError:
     """What a worker does: the part of a job, or the mistake that stopped it."""
     try:
-        return to_part(table(job.kind, work(job, settings, loaded, examples, known)))
+        return part_of(job, settings, loaded, examples, known)
     except HeadlightError as error:
         return error
 

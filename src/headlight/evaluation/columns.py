@@ -1,6 +1,6 @@
 """The measures of a run as arrays, gathered part by part, so that they need not all fit into memory."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -90,29 +90,24 @@ def blocks_of(tables: Tables, names: Names, count: int) -> dict[str, Block]:
         for metric, methods in names.items()
     }
     for each in tables(("example", "method", "metric", "value", "weight", "note")):
-        metrics, codes = coded(each["metric"], list(names))
-        columns = {name: numbers(each[name]) for name in ("example", "value", "weight")}
+        codes = coded(each["metric"], names)
+        columns = {name: each[name].to_numpy() for name in ("example", "value", "weight")}
         columns["note"] = each["note"].is_valid().to_numpy()
-        for code, metric in enumerate(metrics):
+        for code, metric in enumerate(names):
             chosen = np.flatnonzero(codes == code)
             if len(chosen):
-                _, rows = coded(each["method"].take(chosen), found[metric].methods)
+                rows = coded(each["method"].take(chosen), found[metric].methods)
                 own = {name: values[chosen] for name, values in columns.items()}
                 found[metric].put(rows, own["example"].astype(np.int64), own)
     return found
 
 
-def coded(column: "pyarrow.ChunkedArray", known: list[str]) -> tuple[list[str], NDArray[Any]]:
-    """The known names, and the number of the name in every row; −1 for others."""
+def coded(column: "pyarrow.ChunkedArray", known: Iterable[str]) -> NDArray[np.int32]:
+    """The number of the name in every row among the known ones; −1 for others."""
     import pyarrow.compute as compute
 
-    numbered = compute.index_in(column, value_set=arrow().array(known, arrow().string()))
-    return known, numbered.fill_null(-1).to_numpy()
-
-
-def numbers(column: "pyarrow.ChunkedArray") -> NDArray[Any]:
-    """A column of numbers; NaN for null."""
-    return np.asarray(column.to_numpy())
+    numbered = compute.index_in(column, value_set=arrow().array(list(known), arrow().string()))
+    return np.asarray(numbered.fill_null(-1).to_numpy())
 
 
 @dataclass(eq=False)

@@ -1,21 +1,22 @@
 """What a run will cost, from a small piece of it that is really run and timed."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from headlight.batch import as_tuple
 from headlight.data.example import Example
 from headlight.evaluation.attribute import explain_shard
 from headlight.evaluation.measure import cases_of, measure_shard
-from headlight.evaluation.records import table
-from headlight.evaluation.settings import Job, Settings, roles_of
-from headlight.metrics.case import metric_of
+from headlight.evaluation.plan import full_name, roles_of
+from headlight.evaluation.settings import Settings
+from headlight.metrics.case import Metrics, metric_of
 from headlight.metrics.measuring import begun
 from headlight.models.model import Model
 
 SAMPLED = 32
+SLOW = {"corpus", "clock", "randomised", "ledger"}
+"""Needs and roles that are computed on few examples, or apart from the jobs."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Cost:
 
     @property
     def seconds(self) -> float:
-        """Of both."""
+        """Explaining and measuring together."""
         return self.explain_seconds + self.measure_seconds
 
 
@@ -43,38 +44,39 @@ def estimate(
     models: Callable[[str], Model],
     examples: Sequence[Example],
     methods: Sequence[str],
-    metrics: Mapping[str, Mapping[str, Any]],
+    metrics: Metrics,
 ) -> Cost:
     """The cost of a run from examples of every length; randomised and timed scores are left out."""
     sizes = [sum(map(len, as_tuple(example.text))) for example in examples]
-    by_length = sorted(range(len(examples)), key=lambda number: sizes[number])
-    step = max(1.0, len(examples) / SAMPLED)
-    drawn = [by_length[int((n + 0.5) * step)] for n in range(min(SAMPLED, len(examples)))]
-    chosen = {number: examples[number] for number in sorted(drawn)}
+    chosen = {number: examples[number] for number in of_every_length(sizes)}
     usual = {
         name: options
         for name, options in metrics.items()
-        if not metric_of(name).needs & {"corpus", "clock", "randomised", "ledger"}
+        if not SLOW & {*metric_of(name).needs, *metric_of(name).roles}
     }
-    roles = ("own", *(role for role in roles_of(usual)))
-    job = Job("explain", 0, 0, 0, tuple(methods), usual, roles)
+    names, roles = list(map(full_name, methods)), ("own", *roles_of(usual))
     model = models(settings.model)
-    explain_shard(job, settings, models, dict(list(chosen.items())[:4]))
+    explain_shard(names, roles, settings, models, dict(list(chosen.items())[:4]))
     start = time.perf_counter()
-    records = explain_shard(job, settings, models, chosen)
-    explained = time.perf_counter() - start
-    records = list(table("explain", records).to_pylist())
-    start = time.perf_counter()
-    measure_shard(job, model, chosen, records)
-    measured = time.perf_counter() - start
-    cases = [case for _, case in cases_of(job, model, chosen, records)]
+    explained = explain_shard(names, roles, settings, models, chosen)
+    middle = time.perf_counter()
+    measure_shard(names, usual, model, chosen, explained)
+    end = time.perf_counter()
+    cases = [case for _, case in cases_of(names, model, chosen, explained)]
     probes = [probe for *_, own in begun(cases, usual)[1] for probe in own]
     share = sum(sizes) / sum(sizes[number] for number in chosen)
     return Cost(
-        attributions=round(len(examples) / len(chosen) * len(records)),
+        attributions=round(len(examples) / len(chosen) * len(explained)),
         probes=round(share * len(probes)),
         unique=round(share * len(set(probes))),
         tokens=round(share * sum(map(len, set(probes)))),
-        explain_seconds=share * explained,
-        measure_seconds=share * measured,
+        explain_seconds=share * (middle - start),
+        measure_seconds=share * (end - middle),
     )
+
+
+def of_every_length(sizes: Sequence[int]) -> list[int]:
+    """A few examples, evenly spaced in the order of their sizes."""
+    by_length = sorted(range(len(sizes)), key=lambda number: sizes[number])
+    step = max(1.0, len(sizes) / SAMPLED)
+    return sorted(by_length[int((n + 0.5) * step)] for n in range(min(SAMPLED, len(sizes))))

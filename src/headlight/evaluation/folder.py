@@ -9,13 +9,12 @@ import errno
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
@@ -24,6 +23,7 @@ from headlight.errors import InvalidInput, InvalidOption
 from headlight.evaluation import MANIFEST
 from headlight.evaluation.manifest import Manifest, read_manifest, write_manifest
 from headlight.evaluation.parts import is_intact, is_sealed, sealed
+from headlight.evaluation.plan import Job, jobs_of, plan
 from headlight.evaluation.records import (
     example_records,
     examples_of,
@@ -32,8 +32,9 @@ from headlight.evaluation.records import (
     table,
     to_bytes,
 )
-from headlight.evaluation.settings import Job, Settings, plan
+from headlight.evaluation.settings import Settings
 from headlight.files.storage import write_whole
+from headlight.metrics.case import Metrics
 
 if TYPE_CHECKING:
     import pyarrow
@@ -67,7 +68,7 @@ class Folder:
     @cached_property
     def jobs(self) -> list[Job]:
         """All jobs of all rounds."""
-        return plan(self.settings, (), {}, self.manifest.rounds)[0]
+        return jobs_of(self.settings, self.manifest.rounds)
 
     @cached_property
     def jobs_by_shard(self) -> dict[int, list[Job]]:
@@ -152,11 +153,6 @@ class Folder:
         write_whole(self.part(job), sealed(content, self.owner(job)), flush=True)
         self.checked.add(job.name)
 
-    def read(self, kinds: Sequence[str], shard: int | None = None) -> "pyarrow.Table":
-        """The finished parts of these kinds, of all shards or one, in the order of the jobs."""
-        concatenated = import_module("pyarrow").concat_tables
-        return concatenated([table(kinds[0], []), *self.tables(kinds, shard=shard)])
-
     def tables(
         self, kinds: Sequence[str], columns: Sequence[str] | None = None, shard: int | None = None
     ) -> "Iterator[pyarrow.Table]":
@@ -234,7 +230,7 @@ def prepare_folder(
     settings: Settings,
     examples: Sequence[Example],
     methods: Sequence[str],
-    metrics: Mapping[str, Mapping[str, Any]],
+    metrics: Metrics,
 ) -> Folder:
     """The folder of a run with what this call asks for added to its plan; refused if it is another run's."""
     path = Path(path)
@@ -249,9 +245,8 @@ def prepare_folder(
         known = Manifest(settings, ())
         if (path / MANIFEST).exists():
             known = check_same(open_folder(path), settings).manifest
-        _, rounds = plan(known.settings, methods, metrics, known.rounds)
-        manifest = replace(known, rounds=tuple(rounds))
-        if rounds != list(known.rounds):
+        manifest = replace(known, rounds=plan(methods, metrics, known.rounds))
+        if manifest != known:
             write_manifest(path, manifest)
         if read(path / EXAMPLES) != content:
             write_whole(path / EXAMPLES, content, flush=True)
@@ -281,10 +276,8 @@ def check_place(path: Path, settings: Settings, content: bytes) -> None:
 
 def check_same(found: Folder, settings: Settings) -> Folder:
     """The folder, if it is about what was asked; runs are not mixed."""
-    own, asked = (
-        found.settings.to_dict(),
-        replace(settings, threads=found.settings.threads).to_dict(),
-    )
+    own = found.settings.to_dict()
+    asked = replace(settings, threads=found.settings.threads).to_dict()
     differing = [name for name in own if own[name] != asked[name]]
     if differing:
         shown = "; ".join(

@@ -1,18 +1,27 @@
 """The jobs of a folder in this process; several processes may work on one folder."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 
+from headlight.data.example import Example
+from headlight.evaluation.attribute import explain_shard
 from headlight.evaluation.folder import Folder
+from headlight.evaluation.measure import measure_shard, time_shard
 from headlight.evaluation.parts import to_part
+from headlight.evaluation.plan import Job
 from headlight.evaluation.queue import Queue
-from headlight.evaluation.records import Record, table
-from headlight.evaluation.settings import Job
-from headlight.evaluation.work import work
+from headlight.evaluation.records import (
+    AttributionRecord,
+    Record,
+    attribution_records,
+    concatenated,
+    table,
+)
+from headlight.evaluation.settings import Settings
 from headlight.models.model import Model
+from headlight.running.undisturbed import threads_as_found
 
 PAUSE = 0.2
 """Seconds between two looks at jobs that another process is doing."""
@@ -37,24 +46,35 @@ def run_local(
                 if not folder.is_done(job):
                     chosen = {n: examples[n] for n in range(job.first, job.last)}
                     known = attributions_of(folder, job)
-                    found = work(job, folder.settings, models, chosen, known)
-                    folder.write(job, to_part(table(job.kind, found)))
+                    folder.write(job, part_of(job, folder.settings, models, chosen, known))
             queue.finish(job)
             advance(job)
 
 
-def attributions_of(folder: Folder, job: Job) -> list[Record]:
+def part_of(
+    job: Job,
+    settings: Settings,
+    models: Callable[[str], Model],
+    examples: Mapping[int, Example],
+    known: Sequence[AttributionRecord],
+) -> bytes:
+    """What a job finds, wherever it runs, as its part is kept. known: the attributions that it measures."""
+    torch.set_num_threads(settings.threads)
+    model = models(settings.model)
+    found: Sequence[Record]
+    if job.kind == "explain":
+        found = explain_shard(job.methods, job.roles, settings, models, examples)
+    elif job.kind == "measure":
+        found = measure_shard(job.methods, job.metrics, model, examples, known)
+    else:
+        found = time_shard(job.methods, job.metrics, settings, model, examples)
+    return to_part(table(job.kind, found))
+
+
+def attributions_of(folder: Folder, job: Job) -> list[AttributionRecord]:
     """The attributions that a job measures."""
     if job.kind != "measure":
         return []
-    return list(folder.read(("explain",), job.shard).to_pylist())
-
-
-@contextmanager
-def threads_as_found() -> Iterator[None]:
-    """Jobs set the number of threads; afterwards it is what it was."""
-    count = torch.get_num_threads()
-    try:
-        yield
-    finally:
-        torch.set_num_threads(count)
+    return attribution_records(
+        concatenated("explain", folder.tables(("explain",), shard=job.shard))
+    )

@@ -3,12 +3,13 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from headlight.errors import InvalidInput
 from headlight.evaluation import MANIFEST
+from headlight.evaluation.plan import Round
 from headlight.evaluation.settings import Settings
 from headlight.files.storage import write_whole
 
@@ -22,7 +23,7 @@ class Manifest:
     """What a folder of results is about, and its rounds in the order in which they were asked for."""
 
     settings: Settings
-    rounds: tuple[Mapping[str, Any], ...]
+    rounds: tuple[Round, ...]
     format: int = FORMAT
 
 
@@ -31,7 +32,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     kept = {
         "format": manifest.format,
         "settings": manifest.settings.to_dict(),
-        "rounds": list(manifest.rounds),
+        "rounds": [asdict(each) for each in manifest.rounds],
     }
     if manifest.format > 1:
         kept["checksum"] = checksum(kept)
@@ -123,7 +124,7 @@ def is_list_of_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
-def rounds_of(kept: Any) -> tuple[dict[str, Any], ...]:
+def rounds_of(kept: Any) -> tuple[Round, ...]:
     """Rounds as JSON kept them; ValueError says what is wrong with them."""
     if not isinstance(kept, list):
         raise ValueError("'rounds' is no list")
@@ -133,4 +134,6 @@ def rounds_of(kept: Any) -> tuple[dict[str, Any], ...]:
         fits = fits and isinstance(each["metrics"], dict)
         if not fits or not all(isinstance(own, dict) for own in each["metrics"].values()):
             raise ValueError(f"round {number} does not have methods, roles and metrics")
-    return tuple(kept)
+    return tuple(
+        Round(tuple(each["methods"]), tuple(each["roles"]), each["metrics"]) for each in kept
+    )

@@ -3,32 +3,40 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from headlight.batch import Row
 from headlight.data.example import Example
+from headlight.data.spans import answers_in, marks_in
+from headlight.errors import InvalidInput
 from headlight.evaluation.attribute import plan_of
-from headlight.evaluation.predictions import judge
-from headlight.evaluation.records import Record
-from headlight.evaluation.settings import Job, Settings, method_of
+from headlight.evaluation.predictions import predict_examples
+from headlight.evaluation.records import AttributionRecord, MeasureRecord
+from headlight.evaluation.settings import Settings
 from headlight.explaining.batches import run
 from headlight.explaining.inputs import fitted, rows_of
-from headlight.metrics.case import METRICS, Case, Measures
+from headlight.methods import METHODS
+from headlight.metrics.case import Case, Measures, Metrics, metric_of
 from headlight.metrics.measuring import measure
-from headlight.models.model import POOLED, Model
+from headlight.models.model import Model
 from headlight.probing.ask import ask
+from headlight.probing.ask import subject_of as subject_of
 from headlight.probing.probe import Subject
 
 
 def measure_shard(
-    job: Job, model: Model, examples: Mapping[int, Example], attributions: Sequence[Record]
-) -> list[Record]:
-    """Every metric of the job on every attribution of its methods."""
-    cases = list(cases_of(job, model, examples, attributions))
-    found = measure(model, [case for _, case in cases], job.metrics)
+    methods: Sequence[str],
+    metrics: Metrics,
+    model: Model,
+    examples: Mapping[int, Example],
+    attributions: Sequence[AttributionRecord],
+) -> list[MeasureRecord]:
+    """Every metric on every attribution of the methods."""
+    cases = list(cases_of(methods, model, examples, attributions))
+    found = measure(model, [case for _, case in cases], metrics)
     return [
         record
         for (number, case), by_metric in zip(cases, found, strict=True)
@@ -37,131 +45,110 @@ def measure_shard(
     ]
 
 
-def measure_records(number: int, method: str, name: str, measures: Measures) -> Iterator[Record]:
+def measure_records(
+    number: int, method: str, name: str, measures: Measures
+) -> Iterator[MeasureRecord]:
     """Rows of the table of measures."""
     for part, found in measures.items():
         metric = name if not part else f"{name}.{part}"
-        yield {
-            "example": number,
-            "method": method,
-            "metric": metric,
-            "value": None if math.isnan(found.value) else found.value,
-            "weight": found.weight,
-            "levels": list(found.levels),
-            "curve": list(found.curve),
-            "note": found.note or None,
-        }
-
-
-def cases_of(
-    job: Job, model: Model, examples: Mapping[int, Example], attributions: Sequence[Record]
-) -> Iterator[tuple[int, Case]]:
-    """The cases of a shard with their example's number."""
-    others: dict[tuple[int, str], dict[str, np.ndarray]] = {}
-    for record in attributions:
-        if record["role"] not in ("own", "failed"):
-            key = (record["example"], record["method"])
-            others.setdefault(key, {})[record["role"]] = np.array(record["scores"])
-    subjects: dict[int, tuple[Subject, np.ndarray | None, tuple[tuple[int, ...], ...]]] = {}
-    for record in attributions:
-        number, method = record["example"], record["method"]
-        if record["role"] != "own" or method not in job.methods:
-            continue
-        if number not in subjects:
-            row = fitted(model, rows_of(model, examples[number].text)[0])
-            known = answers_in(row, examples[number].answers)
-            subjects[number] = (
-                subject_of(model, row, record["positions"], record["classes"]),
-                marks_in(row, examples[number]),
-                known,
-            )
-        subject, marks, answers = subjects[number]
-        yield (
-            number,
-            Case(
-                subject=subject,
-                scores=np.array(record["scores"], np.float64),
-                method=method,
-                signed=method_of(method).signed,
-                gold=record["gold"],
-                predicted=record["predicted"],
-                marks=marks,
-                answers=answers,
-                others=others.get((number, method), {}),
-            ),
+        yield MeasureRecord(
+            example=number,
+            method=method,
+            metric=metric,
+            value=None if math.isnan(found.value) else found.value,
+            weight=found.weight,
+            levels=found.levels,
+            curve=found.curve,
+            note=found.note or None,
         )
 
 
-def subject_of(model: Model, row: Row, positions: Sequence[int], classes: Sequence[int]) -> Subject:
-    """A row that can be probed."""
-    tokenizer = model.tokenizer
-    return Subject(
-        row=row,
-        positions=tuple(positions),
-        classes=tuple(classes),
-        is_pooled=model.task in POOLED,
-        mask_id=None if tokenizer is None else tokenizer.mask_token_id,
-        pad_id=model.pad_id,
-    )
+@dataclass(frozen=True, eq=False)
+class MeasuredExample:
+    """An example as metrics see it. marks: which tokens a person marked. answers: the tokens of each."""
+
+    subject: Subject
+    marks: NDArray[np.bool_] | None
+    answers: tuple[tuple[int, ...], ...]
 
 
-def covered(row: Row, segment: int, start: int, end: int) -> list[int]:
-    """The tokens that share a character with a span of a text."""
-    if row.offsets is None or row.segments is None:
-        return []
-    return [
-        p
-        for p, (first, after) in enumerate(row.offsets)
-        if row.segments[p] == segment and first < end and start < after
-    ]
+def cases_of(
+    methods: Sequence[str],
+    model: Model,
+    examples: Mapping[int, Example],
+    attributions: Sequence[AttributionRecord],
+) -> Iterator[tuple[int, Case]]:
+    """The cases of a shard with the numbers of their examples."""
+    others: dict[tuple[int, str], dict[str, NDArray[np.float64]]] = {}
+    for record in attributions:
+        if record.role not in ("own", "failed"):
+            scores = np.array(record.scores, np.float64)
+            others.setdefault((record.example, record.method), {})[record.role] = scores
+    known: dict[int, MeasuredExample] = {}
+    for record in attributions:
+        if record.role != "own" or record.method not in methods:
+            continue
+        number = record.example
+        if number not in known:
+            known[number] = measured_example(model, examples[number], record)
+        case = Case(
+            subject=known[number].subject,
+            scores=np.array(record.scores, np.float64),
+            method=record.method,
+            signed=METHODS.specified(record.method).signed,
+            gold=record.gold,
+            predicted=record.predicted,
+            marks=known[number].marks,
+            answers=known[number].answers,
+            others=others.get((number, record.method), {}),
+        )
+        yield number, case
 
 
-def marks_in(row: Row, example: Example) -> np.ndarray | None:
-    """Which tokens a person marked."""
-    if example.marks is None:
-        return None
-    found = np.zeros(len(row), bool)
-    for mark in example.marks:
-        found[covered(row, *mark)] = True
-    return found
+def measured_example(model: Model, example: Example, record: AttributionRecord) -> MeasuredExample:
+    """An example that was explained, as metrics see it.
 
-
-def answers_in(row: Row, answers: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-    """The tokens of the answers that stand in the context as it was read."""
-    segment = len(row.texts) - 1
-    found = []
-    for answer in answers:
-        start = row.texts[segment].find(answer)
-        tokens = covered(row, segment, start, start + len(answer)) if start >= 0 and answer else []
-        if tokens:
-            found.append(tuple(tokens))
-    return tuple(found)
+    It is encoded again, because words, offsets and types of tokens are not kept; the ids that are kept tell
+    whether these are the tokens that have the scores.
+    """
+    row = fitted(model, rows_of(model, example.text)[0])
+    if row.ids != tuple(record.ids or ()):
+        raise InvalidInput(
+            f"example {record.example} has other tokens than when it was explained. Use the tokenizer with "
+            "which the run began, or begin again in another folder."
+        )
+    subject = subject_of(model, row, record.positions or (), record.classes or ())
+    return MeasuredExample(subject, marks_in(row, example), answers_in(row, example.answers))
 
 
 # ---------------------------------------------------------------------------------------- time
 
 
 def time_shard(
-    job: Job, settings: Settings, model: Model, examples: Mapping[int, Example]
-) -> list[Record]:
+    methods: Sequence[str],
+    metrics: Metrics,
+    settings: Settings,
+    model: Model,
+    examples: Mapping[int, Example],
+) -> list[MeasureRecord]:
     """Seconds of every method on single examples, beside a plain pass; both are measured in turn."""
-    verdicts = judge(model, settings, examples, lambda *_: None)
-    found: list[Record] = []
-    (name,) = job.metrics
-    for method in job.methods:
+    predictions = predict_examples(model, settings, examples, lambda *_: None)
+    found: list[MeasureRecord] = []
+    for method in methods:
         plan = plan_of(model, [method], settings, 1)
-        for each in verdicts[:1]:
+        for each in predictions[:1]:
             run(model, [each.row], [each.target], plan)
-        for each in verdicts:
+        for each in predictions:
             whole = subject_of(model, each.row, each.positions, each.classes).whole
             plain = median(clocked(ask, model, [whole]) for _ in range(3))
             seconds = clocked(run, model, [each.row], [each.target], plan)
-            measures = METRICS["runtime"].function(seconds, plain)
-            found += measure_records(each.number, method, name, measures)
+            for name, options in metrics.items():
+                measures = metric_of(name).function(seconds, plain, **options)
+                found += measure_records(each.number, method, name, measures)
     return found
 
 
-def clocked(do: Callable[..., Any], *args: Any) -> float:
+def clocked(do: Callable[..., object], *args: object) -> float:
     """Seconds that something takes."""
     start = time.perf_counter()
     do(*args)

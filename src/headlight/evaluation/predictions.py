@@ -1,9 +1,9 @@
-"""`Verdict`: what a model decided on an example, and the target that is explained."""
+"""`ExamplePrediction`: what a model predicts on an example, and the target that is explained."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import torch
+from torch import Tensor
 
 from headlight.batch import Row
 from headlight.data.example import Example, gold_class
@@ -11,23 +11,30 @@ from headlight.errors import HeadlightError, InvalidOption
 from headlight.evaluation.settings import Settings
 from headlight.explaining.batches import buckets
 from headlight.explaining.inputs import fitted, rows_of
-from headlight.explaining.prediction import explicit, plain_logits
+from headlight.explaining.prediction import logits_by_row, predicted
 from headlight.models.model import Model, Task
 from headlight.target import Target
-from headlight.trace.resolve import DECIDERS, Case, Decision
+from headlight.trace.resolve import Decision
+
+BATCH = 32
+"""Examples per forward pass."""
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
-    """What a model decided on one example, and the target that is explained."""
+class ExamplePrediction:
+    """What a model predicts on one example, and the target that is explained.
+
+    gold: the right class, where the model has classes. predicted, runner_up: the most probable class, and the
+    most probable but the explained one.
+    """
 
     number: int
     example: Example
     row: Row
+    gold: int | None
     decision: Decision
     target: Target
     predicted: int
-    gold: int | None
     runner_up: int | None
 
     @property
@@ -41,39 +48,31 @@ class Verdict:
         return [term.index for term in self.decision.terms]
 
 
-def judge(
+def predict_examples(
     model: Model,
     settings: Settings,
     examples: Mapping[int, Example],
     fail: Callable[[int, str], None],
-) -> list[Verdict]:
-    """The verdicts on examples by their numbers; one that fails is reported and left out."""
-    rows, golds = {}, {}
+) -> list[ExamplePrediction]:
+    """Predictions in the order of the examples; failures go to `fail(number, reason)` and are skipped."""
+    rows: dict[int, Row] = {}
+    golds, found = {}, []
     for number, example in examples.items():
         try:
-            rows[number] = fitted(model, rows_of(model, example.text)[0])
+            row = fitted(model, rows_of(model, example.text)[0])
             golds[number] = gold_of(model, settings, example)
+            rows[number] = row
         except HeadlightError as error:
             fail(number, str(error))
-            rows.pop(number, None)
-    numbers, found = list(rows), []
-    for bucket in buckets(model, [rows[n] for n in numbers], 32):
-        chosen = [numbers[place] for place in bucket]
-        for number, logits in zip(
-            chosen, plain_logits(model, [rows[n] for n in chosen]), strict=True
-        ):
+    # One bucket at a time, because the logits of a whole shard of language models would not fit into memory.
+    order = list(rows)
+    for bucket in buckets(model, list(rows.values()), BATCH):
+        numbers = [order[place] for place in bucket]
+        every = logits_by_row(model, [rows[number] for number in numbers], BATCH)
+        for number, logits in zip(numbers, every, strict=True):
+            example, row, gold = examples[number], rows[number], golds[number]
             try:
-                found.append(
-                    verdict(
-                        model,
-                        settings,
-                        number,
-                        examples[number],
-                        rows[number],
-                        golds[number],
-                        logits,
-                    )
-                )
+                found.append(prediction_of(model, settings, number, example, row, gold, logits))
             except HeadlightError as error:
                 fail(number, str(error))
     return sorted(found, key=lambda each: each.number)
@@ -86,34 +85,25 @@ def gold_of(model: Model, settings: Settings, example: Example) -> int | None:
     return gold_class(example.label, settings.labels, model.labels, model.name)
 
 
-def verdict(
+def prediction_of(
     model: Model,
     settings: Settings,
     number: int,
     example: Example,
     row: Row,
     gold: int | None,
-    logits: torch.Tensor,
-) -> Verdict:
-    """What the model decided on a row, and what of it is explained."""
-    decide = DECIDERS[model.task]
-    asked = Target()
-    if settings.explain == "gold":
-        asked = gold_target(example, gold)
-    decision = decide(Case(asked, model, row, logits, settings.variant == "released"))
-    place, own = decision.terms[0].position, decision.terms[0].index
-    order = logits[place].argsort(descending=True).tolist()
-    others = [index for index in order if index != own]
+    logits: Tensor,
+) -> ExamplePrediction:
+    """What logits [position, class] say of an example, and what of it is explained."""
+    asked = gold_target(example, gold) if settings.explain == "gold" else Target()
+    found = predicted(model, row, asked, logits, is_released=settings.variant == "released")
+    explained = found.decision.terms[0]
+    order = logits[explained.position].argsort(descending=True).tolist()
+    others = [index for index in order if index != explained.index]
     has_classes = model.task not in (Task.QUESTION, Task.REGRESSION)
-    return Verdict(
-        number,
-        example,
-        row,
-        decision,
-        explicit(model.task, decision),
-        order[0],
-        gold,
-        others[0] if has_classes and others else None,
+    runner_up = others[0] if has_classes and others else None
+    return ExamplePrediction(
+        number, example, row, gold, found.decision, found.target, order[0], runner_up
     )
 
 
@@ -126,17 +116,17 @@ def gold_target(example: Example, gold: int | None) -> Target:
     return Target(label=example.answers[0] if gold is None else gold)
 
 
-def same_decisions(rival: Model, settings: Settings, verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts on which another model decides alike; it must read the same tokens."""
-    found = []
-    theirs = judge(rival, settings, {v.number: v.example for v in verdicts}, lambda *_: None)
-    own = {v.number: v for v in verdicts}
+def same_decisions(
+    rival: Model, settings: Settings, predictions: Sequence[ExamplePrediction]
+) -> list[ExamplePrediction]:
+    """The predictions that another model shares; it must read the same tokens."""
+    own = {each.number: each for each in predictions}
+    examples = {number: each.example for number, each in own.items()}
+    theirs = predict_examples(rival, settings, examples, lambda *_: None)
     for each in theirs:
         if each.row.ids != own[each.number].row.ids:
             raise InvalidOption(
                 f"the rival '{rival.name}' reads other tokens than '{settings.model}', so their scores "
-                "cannot be held against each other. Use models with one tokenizer."
+                "cannot be compared. Use models with one tokenizer."
             )
-        if each.predicted == own[each.number].predicted:
-            found.append(own[each.number])
-    return found
+    return [own[each.number] for each in theirs if each.predicted == own[each.number].predicted]

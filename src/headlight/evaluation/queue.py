@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 
-from headlight.evaluation.settings import Job
+from headlight.evaluation.plan import Job
 
 
 class Queue:

@@ -1,8 +1,10 @@
 """Results as Arrow tables: attributions, measures and the examples themselves."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 from headlight.batch import as_tuple
 from headlight.data.example import Example
@@ -11,45 +13,71 @@ from headlight.errors import missing_extra
 if TYPE_CHECKING:
     import pyarrow
 
-ATTRIBUTIONS = {
-    "example": "int32",
-    "method": "string",
-    "role": "string",
-    "tokens": "list<string>",
-    "ids": "list<int32>",
-    "special": "list<bool>",
-    "scores": "list<float32>",
-    "positions": "list<int32>",
-    "classes": "list<int32>",
-    "label": "string",
-    "predicted": "int32",
-    "predicted_label": "string",
-    "gold": "int32",
-    "probability": "float64",
-    "logit": "float64",
-    "error": "string",
-}
-MEASURES = {
-    "example": "int32",
-    "method": "string",
-    "metric": "string",
-    "value": "float64",
-    "weight": "float64",
-    "levels": "list<float64>",
-    "curve": "list<float64>",
-    "note": "string",
-}
-EXAMPLES = {
-    "example": "int32",
-    "text": "string",
-    "pair": "string",
-    "label": "string",
-    "answers": "list<string>",
-    "marks": "list<list<int32>>",
-}
-COLUMNS = {"explain": ATTRIBUTIONS, "measure": MEASURES, "time": MEASURES, "examples": EXAMPLES}
+Float32 = Annotated[float, "float32"]
+"""A number that is kept in 32 bits; all others are kept in 64."""
 
-Record = dict[str, Any]
+
+@dataclass(frozen=True)
+class AttributionRecord:
+    """The scores of a method on an example, in a role; in the role 'failed', why there are none.
+
+    positions, classes: of the explained logits. predicted, gold: classes by number.
+    """
+
+    example: int
+    method: str
+    role: str
+    tokens: Sequence[str] | None = None
+    ids: Sequence[int] | None = None
+    special: Sequence[bool] | None = None
+    scores: Sequence[Float32] | None = None
+    positions: Sequence[int] | None = None
+    classes: Sequence[int] | None = None
+    label: str | None = None
+    predicted: int | None = None
+    predicted_label: str | None = None
+    gold: int | None = None
+    probability: float | None = None
+    logit: float | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class MeasureRecord:
+    """What a metric found for a method on an example; without a value where it does not apply."""
+
+    example: int
+    method: str
+    metric: str
+    value: float | None
+    weight: float = 1.0
+    levels: Sequence[float] | None = None
+    curve: Sequence[float] | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class ExampleRecord:
+    """An example of the data, by its number."""
+
+    example: int
+    text: str
+    pair: str | None
+    label: str | None
+    answers: Sequence[str]
+    marks: Sequence[Sequence[int]] | None
+
+
+Record = AttributionRecord | MeasureRecord | ExampleRecord
+KINDS: dict[str, type[Record]] = {
+    "explain": AttributionRecord,
+    "measure": MeasureRecord,
+    "time": MeasureRecord,
+    "examples": ExampleRecord,
+}
+"""What each kind of table holds."""
+NAMES = {int: "int32", float: "float64", str: "string", bool: "bool_"}
+"""Arrow types of plain values."""
 
 
 def arrow() -> Any:
@@ -60,19 +88,36 @@ def arrow() -> Any:
         raise missing_extra("pyarrow", "data", "evaluation") from error
 
 
-def type_of(name: str) -> Any:
-    """An Arrow type by its name."""
-    if name.startswith("list<"):
-        return arrow().list_(type_of(name.removeprefix("list<").removesuffix(">")))
-    return getattr(arrow(), {"bool": "bool_"}.get(name, name))()
+def arrow_type(kind: Any) -> Any:
+    """The Arrow type of a field of a record; every field may be empty."""
+    parts = [part for part in get_args(kind) if part is not NoneType]
+    if get_origin(kind) is Annotated:
+        return getattr(arrow(), parts[1])()
+    if get_origin(kind) is Sequence:
+        return arrow().list_(arrow_type(parts[0]))
+    return arrow_type(parts[0]) if parts else getattr(arrow(), NAMES[kind])()
+
+
+def schema_of(kind: str) -> "pyarrow.Schema":
+    """The columns of a kind of table: the fields of its records, in their order."""
+    hints = get_type_hints(KINDS[kind], include_extras=True)
+    return arrow().schema([(name, arrow_type(hint)) for name, hint in hints.items()])
 
 
 def table(kind: str, records: Iterable[Record]) -> "pyarrow.Table":
-    """Records of a kind as a table with all its columns."""
-    columns = COLUMNS[kind]
-    schema = arrow().schema([(name, type_of(kind_)) for name, kind_ in columns.items()])
-    rows = [{name: record.get(name) for name in columns} for record in records]
+    """Records of a kind as a table."""
+    schema, rows = schema_of(kind), [vars(record) for record in records]
     return arrow().Table.from_pylist(rows, schema=schema)
+
+
+def attribution_records(found: "pyarrow.Table") -> list[AttributionRecord]:
+    """The records of a table of attributions."""
+    return [AttributionRecord(**row) for row in found.to_pylist()]
+
+
+def concatenated(kind: str, tables: "Iterable[pyarrow.Table]") -> "pyarrow.Table":
+    """Tables of a kind as one; without any, an empty one."""
+    return arrow().concat_tables([table(kind, []), *tables])
 
 
 def to_bytes(found: "pyarrow.Table") -> bytes:
@@ -91,33 +136,33 @@ def from_bytes(content: bytes, columns: Sequence[str] | None = None) -> "pyarrow
 def has_columns(content: bytes, kind: str) -> bool:
     """Whether bytes are a Parquet file with the columns of that kind, and can be read."""
     try:
-        return bool(from_bytes(content).schema.equals(table(kind, []).schema))
+        return bool(from_bytes(content).schema.equals(schema_of(kind)))
     except (OSError, ValueError, arrow().ArrowException):
         return False
 
 
-def example_records(examples: Sequence[Example]) -> Iterable[Record]:
+def example_records(examples: Iterable[Example]) -> Iterable[ExampleRecord]:
     """Examples as records."""
     for number, example in enumerate(examples):
         first, *second = as_tuple(example.text)
-        yield {
-            "example": number,
-            "text": first,
-            "pair": second[0] if second else None,
-            "label": None if example.label is None else str(example.label),
-            "answers": list(example.answers),
-            "marks": None if example.marks is None else [list(mark) for mark in example.marks],
-        }
+        yield ExampleRecord(
+            example=number,
+            text=first,
+            pair=second[0] if second else None,
+            label=None if example.label is None else str(example.label),
+            answers=example.answers,
+            marks=example.marks,
+        )
 
 
 def examples_of(found: "pyarrow.Table") -> list[Example]:
     """The examples of a table."""
     return [
         Example(
-            row["text"] if row["pair"] is None else (row["text"], row["pair"]),
-            row["label"],
-            tuple(row["answers"] or ()),
-            None if row["marks"] is None else tuple((m[0], m[1], m[2]) for m in row["marks"]),
+            record.text if record.pair is None else (record.text, record.pair),
+            record.label,
+            tuple(record.answers or ()),
+            None if record.marks is None else tuple((m[0], m[1], m[2]) for m in record.marks),
         )
-        for row in found.to_pylist()
+        for record in (ExampleRecord(**row) for row in found.to_pylist())
     ]

@@ -1,12 +1,12 @@
 """`Results`: what a run found, read from its folder; summaries, curves and comparisons."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +23,16 @@ from headlight.evaluation.columns import (
     names_of,
 )
 from headlight.evaluation.folder import Folder, open_folder
-from headlight.evaluation.records import table
+from headlight.evaluation.records import concatenated
 from headlight.evaluation.settings import Settings
-from headlight.metrics.case import metric_of
+from headlight.metrics.case import Metrics, metric_of, protocol_of
 from headlight.metrics.statistics import (
-    RESAMPLES,
     Comparison,
     Summary,
     chunk_weights,
     compare,
     summarise,
+    summarise_weighted,
 )
 from headlight.metrics.words import Corpus, TypeScores, class_words
 
@@ -40,12 +40,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-CHUNKED = {"aopc@mask_lrp", "log_odds@mask_lrp"}
-"""Metrics whose paper averages the means of chunks."""
-CORPUS_RESAMPLES = RESAMPLES // 20
 NOTHING = Corpus(())
-
-
 MEASURING = ("measure", "time")
 """Jobs that give measures."""
 SMALL = 16_000_000
@@ -89,7 +84,7 @@ class Results:
 
     settings: Settings
     source: Source
-    corpus: Mapping[str, Mapping[str, Any]]
+    corpus: Metrics
     missing: int = 0
     unsealed: int = 0
 
@@ -191,7 +186,8 @@ class Results:
         own = self.column(metric, method)
         if own is None:
             return summarise([])
-        weights = chunk_weights(own.value) if metric in CHUNKED else own.weight
+        is_chunked = protocol_of(metric) in metric_of(metric).chunked
+        weights = chunk_weights(own.value) if is_chunked else own.weight
         return summarise(own.value, weights, noted=own.noted)
 
     @cached_property
@@ -220,15 +216,13 @@ class Results:
         )
 
     def best(self, metric: str) -> str | None:
-        """The method that a metric speaks for; of `random` it never does."""
+        """The best method by a metric; None if it has no direction. `random` is never the best."""
         better = metric_of(metric).better
         means = {m: self.summary(metric, m).mean for m in self.methods if m != "random"}
         known = {m: mean for m, mean in means.items() if not math.isnan(mean)}
         if not known or not better:
             return None
         return (max if better == "higher" else min)(known, key=lambda m: known[m])
-
-    # ------------------------------------------------------------------------ words of classes
 
     @cached_property
     def type_scores(self) -> dict[str, Corpus]:
@@ -251,37 +245,20 @@ class Results:
         return {method: Corpus(tuple(own)) for method, own in found.items()}
 
     def words(self, method: str, count: int = 30) -> dict[str, list[tuple[str, float]]]:
-        """The words that speak most for each class, weighed by the documents that `token_overlap` was given."""
+        """The words with the highest scores for each class, weighed by the documents of `token_overlap`."""
         documents = self.corpus.get("token_overlap", {}).get("documents")
         return class_words(self.type_scores.get(method, NOTHING), count, documents)
 
     def corpus_summary(self, metric: str, method: str) -> Summary:
-        """A metric of all examples at once; its interval from random weights of the examples.
-
-        Resampled examples would not do: those left out take their words with them. Random weights also move
-        the mean, so the interval is the value and 1.96 of their standard deviations either way.
-        """
+        """A metric of all examples at once; its interval from random weights of the examples."""
         examples = self.type_scores.get(method, NOTHING)
-        function, options = metric_of(metric).function, self.corpus[metric]
-        (own,) = function(examples, **options).values()
-        if math.isnan(own.value):
-            return summarise([math.nan])
-        generator = np.random.default_rng(0)
-        drawn = []
-        for _ in range(CORPUS_RESAMPLES):
-            weights = generator.exponential(size=len(examples.examples)).tolist()
-            (found,) = function(examples, weights, **options).values()
-            drawn.append(found.value)
-        error = float(np.nanstd(drawn))
-        return Summary(
-            own.value,
-            error,
-            own.value - 1.96 * error,
-            own.value + 1.96 * error,
-            len(examples.examples),
-        )
+        measure = partial(metric_of(metric).function, examples, **self.corpus[metric])
 
-    # --------------------------------------------------------------------------- other forms
+        def value(weights: Sequence[float] | None = None) -> float:
+            (found,) = measure(weights).values()
+            return float(found.value)
+
+        return summarise_weighted(value, len(examples.examples))
 
     def _repr_html_(self) -> str:
         return html_of(self)
@@ -328,15 +305,10 @@ def overview_of(source: Source, count: int) -> Overview:
     return Overview(tuple(methods), failures, accuracy)
 
 
-def concatenated(kind: str, tables: "Iterable[pyarrow.Table]") -> "pyarrow.Table":
-    """Tables of a kind as one; without any, an empty one."""
-    return import_module("pyarrow").concat_tables([table(kind, []), *tables])
-
-
 def results_of(folder: Folder, *, is_kept: bool = True) -> Results:
     """The finished part of a run. is_kept: the folder stays, so that a large run can be read when needed."""
     rounds = folder.manifest.rounds
-    asked = {name: options for each in rounds for name, options in each["metrics"].items()}
+    asked = {name: options for each in rounds for name, options in each.metrics.items()}
     missing = len(folder.missing())
     source: Source = folder
     if not is_kept or folder.size < SMALL:

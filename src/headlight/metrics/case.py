@@ -3,29 +3,35 @@
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headlight.errors import InvalidOption
+from headlight.errors import InvalidOption, unknown_name
 from headlight.probing.probe import Answer, Probe, Subject
 from headlight.registry.entries import Entry, Functions
 
 METRICS = Functions("metric")
+Metrics = Mapping[str, Mapping[str, Any]]
+"""Metrics by their names in a run, with their options."""
 
 NEEDS = {
     "probability": "a model with probabilities",
     "gold": "labels",
     "marks": "human rationales",
     "answers": "answers",
-    "runner_up": "scores for the second best class",
-    "rivals": "another model (--rival)",
-    "randomised": "scores of randomised networks",
-    "ledger": "relevance at every block",
     "corpus": "all examples at once",
     "clock": "a clock",
 }
 """What a metric may need beside the scores and probes, and its name for people."""
+ROLES = {
+    "runner_up": "scores for the second best class",
+    "rival": "another model (--rival)",
+    "randomised": "scores of randomised networks",
+    "ledger": "relevance at every block",
+}
+"""Further scores that a metric may compare, in the order in which they are computed."""
 
 GROUPS = {
     "faithfulness": "Faithfulness: what happens when tokens are taken away",
@@ -47,6 +53,47 @@ def heading_of(metric: str) -> str:
 def metric_of(name: str) -> Entry:
     """The registered metric of a name in a run: NAME, NAME@PROTOCOL or NAME.PART."""
     return METRICS[name.split("@")[0].split(".")[0]]
+
+
+def metric_options(names: Sequence[str], given: Metrics) -> Metrics:
+    """The metrics of a run with their options; NAME@PROTOCOL asks for a paper's protocol.
+
+    given: further options by NAME or NAME@PROTOCOL.
+    """
+    found: dict[str, Mapping[str, Any]] = {}
+    for asked in names:
+        name, _, protocol = asked.partition("@")
+        entry = METRICS[name]
+        own = dict(given.get(asked, given.get(name, {})))
+        if protocol:
+            own["protocol"] = protocol
+        own = {option: entry.checked(option, value) for option, value in own.items()}
+        found[f"{entry.name}@{protocol}" if protocol else entry.name] = own
+    for name in given:
+        if name not in names and name not in found:
+            raise unknown_name("metric of this run", name, found)
+    return found
+
+
+def protocol_of(name: str) -> str:
+    """The protocol in a metric's name in a run; '' if it names none."""
+    return name.partition("@")[2].partition(".")[0]
+
+
+def axes_of(name: str) -> tuple[str, str]:
+    """What the axes of a metric's curve say: across, up."""
+    return metric_of(name).axes or ("level", name)
+
+
+def requirements(entry: Entry) -> dict[str, str]:
+    """What a metric needs beside its own scores and probes, by name and for people; refused if unknown."""
+    found = {}
+    for kind, names, known in (("need", sorted(entry.needs), NEEDS), ("role", entry.roles, ROLES)):
+        for name in names:
+            if name not in known:
+                raise unknown_name(f"{kind} for the metric '{entry.name}'", name, known)
+            found[name] = known[name]
+    return found
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ NINTHS = tuple(n / 9 for n in range(1, 10))
 BINS = (0.01, 0.05, 0.10, 0.20, 0.50)
 SMALLEST = 1e-12
 """Probabilities below this count as this in logarithms; a note says so."""
+TAKEN_AWAY, FALL = "share of the tokens taken away", "fall of the probability"
+"""What axes of several curves say."""
 DRAWS = 20
 """Random orders that a game averages for the method 'random'."""
 
@@ -132,6 +134,8 @@ def probability(answer: Answer) -> float:
     "aopc",
     group="faithfulness",
     needs={"probability"},
+    axes=(TAKEN_AWAY, FALL),
+    chunked=("mask_lrp",),
     better="higher",
     paper="Samek et al. (2017); Mask-LRP, AttCAT",
 )
@@ -164,6 +168,8 @@ def aopc(
     "log_odds",
     group="faithfulness",
     needs={"probability"},
+    axes=(TAKEN_AWAY, "log-odds"),
+    chunked=("mask_lrp",),
     better="lower",
     aliases=("lodds",),
     paper="Shrikumar et al. (2017); Mask-LRP, AttCAT",
@@ -199,6 +205,7 @@ def log_odds(
     "probability_drop",
     group="faithfulness",
     needs={"probability"},
+    axes=("tokens taken away", FALL),
     better="higher",
     paper="ALTI, Figure 6",
 )
@@ -236,6 +243,7 @@ def mean_of(falls: list[float], protocol: str) -> float:
     "comprehensiveness",
     group="faithfulness",
     needs={"probability"},
+    axes=(TAKEN_AWAY, FALL),
     better="higher",
     paper="DeYoung et al. (2020); ALTI",
 )
@@ -266,6 +274,7 @@ def comprehensiveness(
     "sufficiency",
     group="faithfulness",
     needs={"probability"},
+    axes=("share of the tokens left", FALL),
     better="lower",
     paper="DeYoung et al. (2020); ALTI",
 )
@@ -335,6 +344,7 @@ def play(case: Case, is_hiding: bool, levels: Sequence[float], draws: int) -> Me
     "hiding",
     group="faithfulness",
     needs={"gold"},
+    axes=("share of the tokens hidden", "accuracy"),
     better="lower",
     paper="Decoding Layer Saliency (2023), Section 4.1",
 )
@@ -351,6 +361,7 @@ def hiding(case: Case, *, levels: Sequence[float] = GAME_LEVELS, draws: int = DR
     "revealing",
     group="faithfulness",
     needs={"gold"},
+    axes=("share of the tokens revealed", "accuracy"),
     better="higher",
     paper="Decoding Layer Saliency (2023), Section 4.1",
 )

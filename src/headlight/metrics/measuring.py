@@ -1,9 +1,9 @@
 """Metrics on cases: those that ask the model have all their probes put to it in one go."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from headlight.metrics.case import Case, Measures, Measuring, metric_of
+from headlight.metrics.case import Case, Measures, Measuring, Metrics, metric_of
 from headlight.models.model import Model
 from headlight.probing.ask import ask
 from headlight.probing.probe import Probe
@@ -13,7 +13,7 @@ Waiting = tuple[int, str, Measuring, Sequence[Probe]]
 
 
 def begun(
-    cases: Sequence[Case], metrics: Mapping[str, Mapping[str, Any]]
+    cases: Sequence[Case], metrics: Metrics
 ) -> tuple[list[dict[str, Measures]], list[Waiting]]:
     """What metrics find without the model, and those that wait for answers."""
     found: list[dict[str, Measures]] = [{} for _ in cases]
@@ -31,9 +31,7 @@ def begun(
     return found, waiting
 
 
-def measure(
-    model: Model, cases: Sequence[Case], metrics: Mapping[str, Mapping[str, Any]]
-) -> list[dict[str, Measures]]:
+def measure(model: Model, cases: Sequence[Case], metrics: Metrics) -> list[dict[str, Measures]]:
     """Every metric (by its name in the run, with its options) on every case; all probes in one go."""
     found, waiting = begun(cases, metrics)
     answers = iter(ask(model, [probe for *_, probes in waiting for probe in probes]))

@@ -1,4 +1,4 @@
-"""Metrics that hold scores against what people know: answers, and reasons that they marked."""
+"""Metrics that compare scores with what people know: answers, and reasons that they marked."""
 
 import math
 

@@ -1,14 +1,15 @@
-"""Metrics that hold scores against other scores of the same tokens: of another class, model or weights."""
+"""Metrics that compare scores with other scores of the same tokens: of another class, model or weights."""
 
 import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import kendalltau, rankdata, spearmanr
+from scipy.stats import kendalltau, rankdata
 
 from headlight.errors import InvalidOption
 from headlight.metrics.case import METRICS, Case, Measure, Measures, check_protocol, passed_over
+from headlight.metrics.statistics import is_constant, rank_correlation
 
 Array = NDArray[np.float64]
 
@@ -16,13 +17,6 @@ Array = NDArray[np.float64]
 def ordinary(case: Case) -> NDArray[np.bool_]:
     """The tokens that are not special."""
     return ~np.array(case.subject.row.is_special)
-
-
-def correlated(first: Array, second: Array) -> float:
-    """Spearman's ρ with mean ranks for equal scores; NaN if either side is constant."""
-    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return math.nan
-    return float(spearmanr(first, second).statistic)
 
 
 CONSTANT = "scores of one token, or all the same"
@@ -37,7 +31,7 @@ def mean_of_rivals(values: dict[str, float]) -> Measures:
 
 
 @METRICS.register(
-    "kendall_confidence", group="stability", needs={"runner_up"}, better="lower", paper="AttCAT"
+    "kendall_confidence", group="stability", roles=("runner_up",), better="lower", paper="AttCAT"
 )
 def kendall_confidence(case: Case, *, protocol: str = "corrected") -> Measures:
     """Kendall's τ between the scores for the explained class and for the second best.
@@ -57,13 +51,13 @@ def kendall_confidence(case: Case, *, protocol: str = "corrected") -> Measures:
     else:
         keep = ordinary(case)
         first, second = case.scores[keep], other[keep]
-    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
+    if is_constant(first) or is_constant(second):
         return passed_over(CONSTANT)
     return {"": Measure(float(kendalltau(first, second).statistic))}
 
 
 @METRICS.register(
-    "jaccard", group="stability", needs={"rivals"}, better="higher", paper="ALTI, Section 5.2"
+    "jaccard", group="stability", roles=("rival",), better="higher", paper="ALTI, Section 5.2"
 )
 def jaccard(case: Case, *, share: float = 0.25, protocol: str = "corrected") -> Measures:
     """How much the highest quarter of the tokens is the same in another model, |A ∩ B| / |A ∪ B|.
@@ -92,7 +86,7 @@ def jaccard(case: Case, *, share: float = 0.25, protocol: str = "corrected") -> 
 
 
 @METRICS.register(
-    "spearman", group="stability", needs={"rivals"}, better="higher", paper="ALTI, Section 5.2"
+    "spearman", group="stability", roles=("rival",), better="higher", paper="ALTI, Section 5.2"
 )
 def spearman(case: Case, *, protocol: str = "corrected") -> Measures:
     """Spearman's ρ between the scores in this model and in another.
@@ -110,14 +104,15 @@ def spearman(case: Case, *, protocol: str = "corrected") -> Measures:
             gap = float(((ranks[0] - ranks[1]) ** 2).sum())
             values[name] = 1 - 6 * gap / (n * (n**2 - 1)) if n > 1 else math.nan
         else:
-            values[name] = correlated(case.scores[keep], scores[keep])
+            values[name] = rank_correlation(case.scores[keep], scores[keep])
     return mean_of_rivals(values)
 
 
 @METRICS.register(
     "randomisation",
     group="stability",
-    needs={"randomised"},
+    roles=("randomised",),
+    axes=("blocks with other weights, and the head", "|Spearman's ρ|"),
     better="lower",
     paper="Adebayo et al. (2018)",
 )
@@ -134,14 +129,14 @@ def randomisation(case: Case) -> Measures:
     keep = ordinary(case)
     curve = []
     for depth in sorted(found, key=int):
-        value = correlated(case.scores[keep], found[depth][keep])
+        value = rank_correlation(case.scores[keep], found[depth][keep])
         curve.append(0.0 if math.isnan(value) else abs(value))
     levels = tuple(float(depth) for depth in sorted(found, key=int))
     return {"": Measure(float(np.mean(curve)), levels=levels, curve=tuple(curve))}
 
 
 @METRICS.register(
-    "conservation", group="stability", needs={"ledger"}, better="lower", paper="Bach et al. (2015)"
+    "conservation", group="stability", roles=("ledger",), better="lower", paper="Bach et al. (2015)"
 )
 def conservation(case: Case) -> Measures:
     """How far relevance is from 1 at the worst block boundary, in methods that send it back.

@@ -1,16 +1,20 @@
 """What many measures come to: mean, standard error, bootstrap interval; and methods compared in pairs."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import spearmanr
 
 RESAMPLES = 2_000
+WEIGHTINGS = RESAMPLES // 20
+"""Random weights of all examples, for values that are not means."""
 FLIPS = 10_000
 LARGE = 10_000
-"""Beyond so many examples, this many random groups of them are drawn instead: 2,000 × n draws take too long."""
+"""Beyond this many examples, as many random groups of them are drawn: 2,000 × n draws take too long."""
 AT_ONCE = 1_000_000
 """Draws that are held in memory."""
 
@@ -84,6 +88,21 @@ def pieces(rows: int, width: int) -> list[int]:
     return [min(most, rows - start) for start in range(0, rows, most)]
 
 
+def summarise_weighted(value: Callable[[Sequence[float] | None], float], count: int) -> Summary:
+    """The summary of one value of all examples, which is a function of their weights.
+
+    Resampled examples would not do: those left out take what only they have with them. Random weights also
+    move the mean, so the interval is the value and 1.96 of their standard deviations either way.
+    """
+    own = value(None)
+    if math.isnan(own):
+        return summarise([math.nan])
+    generator = np.random.default_rng(0)
+    drawn = [value(generator.exponential(size=count).tolist()) for _ in range(WEIGHTINGS)]
+    error = float(np.nanstd(drawn))
+    return Summary(own, error, own - 1.96 * error, own + 1.96 * error, count)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Two methods on the same examples: mean difference, interval, and how often chance does as much."""
@@ -137,3 +156,15 @@ def chunk_weights(
 def mean_of_chunks(values: Sequence[float] | NDArray[np.float64], processes: int = 10) -> float:
     """The unweighted mean of the means of chunks."""
     return summarise(values, chunk_weights(values, processes)).mean
+
+
+def is_constant(values: NDArray[Any]) -> bool:
+    """Whether values have no order: fewer than two, or all the same."""
+    return len(values) < 2 or bool(np.ptp(values) == 0)
+
+
+def rank_correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """Spearman's ρ with mean ranks for equal values; NaN if either side is constant."""
+    if is_constant(first) or is_constant(second):
+        return math.nan
+    return float(spearmanr(first, second).statistic)

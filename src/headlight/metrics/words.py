@@ -1,4 +1,4 @@
-"""Words that speak for a class: token types by their summed scores, and how much classes share them."""
+"""Words of a class: token types by their summed scores, and how much classes share them."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -28,7 +28,7 @@ class TypeScores:
 
 
 Documents = str | tuple[Mapping[str, int], int]
-"""How many of so many documents hold each word, or the file that says so."""
+"""In how many documents each word is, and how many there are; or the file that says so."""
 
 
 def inverse_frequencies(documents: Mapping[str, int], count: int) -> dict[str, float]:
@@ -132,7 +132,7 @@ def class_words(
 ) -> dict[str, list[tuple[str, float]]]:
     """The token types with the highest summed scores times IDF for each predicted class.
 
-    documents: how many of so many documents hold each word, or a file of that; by default the examples
+    documents: in how many each word is, and how many there are, or a file of that; by default the examples
     themselves are counted. weights: of the examples, 1 if not given.
     """
     corpus = Corpus.of(examples)
@@ -158,6 +158,7 @@ def overlap(words: Mapping[str, Sequence[tuple[str, float]]], size: int) -> floa
     "token_overlap",
     group="words",
     needs={"corpus"},
+    axes=("highest words of each class", "share that two classes have in common"),
     better="lower",
     paper="Decoding Layer Saliency (2023), Section 4.2",
 )
@@ -171,8 +172,8 @@ def token_overlap(
     """How many of the highest words classes have in common: the fewer, the more a method tells them apart.
 
     Token types by their scores summed over all examples of a predicted class, times IDF; the share of the
-    first k that two classes share, averaged over pairs of classes and over k = 5 … 100. documents: how many of
-    so many documents hold each word, or a file of that; by default the examples are counted.
+    first k that two classes share, averaged over pairs of classes and over k = 5 … 100. documents: in how
+    many each word is, and how many there are, or a file of that; by default the examples are counted.
     """
     if not sizes or min(sizes) < 1:
         raise InvalidOption(f"sizes={tuple(sizes)} are not numbers of words. Use 1 or more.")

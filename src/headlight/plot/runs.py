@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headlight.errors import InvalidInput
 from headlight.evaluation.results import Results
+from headlight.metrics.case import axes_of
 from headlight.plot.canvas import colour, figure, ink, inked
 from headlight.plot.fonts import families, verbatim
 from headlight.registry.entries import parse_specification
@@ -17,18 +18,6 @@ if TYPE_CHECKING:
 
 HUES = (BLUE, VERMILION, GREEN, PURPLE, (90, 90, 90), (230, 159, 0), (86, 180, 233))
 DASHES = ("-", "--", ":", "-.")
-AXES = {
-    "aopc": ("share of the tokens taken away", "fall of the probability"),
-    "log_odds": ("share of the tokens taken away", "log-odds"),
-    "comprehensiveness": ("share of the tokens taken away", "fall of the probability"),
-    "sufficiency": ("share of the tokens left", "fall of the probability"),
-    "probability_drop": ("tokens taken away", "fall of the probability"),
-    "hiding": ("share of the tokens hidden", "accuracy"),
-    "revealing": ("share of the tokens revealed", "accuracy"),
-    "randomisation": ("blocks with other weights, and the head", "|Spearman's ρ|"),
-    "token_overlap": ("highest words of each class", "share that two classes have in common"),
-}
-"""What the axes of a curve say."""
 
 
 def styles() -> Any:
@@ -38,7 +27,6 @@ def styles() -> Any:
 
 def curves(results: Results, metric: str, methods: Sequence[str] | None = None) -> "Figure":
     """The mean curve of a metric for every method; the legend has its mean."""
-    name = metric.split("@")[0]
     drawn, axes = figure(7.5, 4.2)
     found = 0
     for method, style in zip(methods or results.methods, styles(), strict=False):
@@ -49,7 +37,7 @@ def curves(results: Results, metric: str, methods: Sequence[str] | None = None) 
             found += 1
     if not found:
         raise InvalidInput(f"'{metric}' has no curves in this run.")
-    across, up = AXES.get(name, ("level", metric))
+    across, up = axes_of(metric)
     axes.set(xlabel=across, ylabel=up, title=metric)
     axes.legend(
         frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5), labelcolor=ink()
@@ -104,7 +92,7 @@ def bars(results: Results, metric: str) -> "Figure":
 
 
 def class_words(results: Results, method: str, count: int = 15) -> "Figure":
-    """The words that speak most for each class, as ranked bars (Decoding, Fig. 9, 11)."""
+    """The words with the highest scores for each class, as ranked bars (Decoding, Fig. 9, 11)."""
     found = results.words(method, count)
     if not found:
         raise InvalidInput(f"the run has no attributions by '{method}'.")

@@ -24,7 +24,9 @@ class Entry:
     `released` computes what the authors' published code computes, where that is not what the paper
     writes; its docstring says what differs. `mixing` gives a method's token-to-token matrix of every
     layer, where the method is made of them; `layered` its scores of every layer, where it is their sum.
-    `better` says which values of a metric speak for a method, `group` under which heading a report shows it.
+    `better` says which values of a metric are good for a method, `group` under which heading a report shows it,
+    `roles` which further scores it compares, `axes` what its curve shows (across, up), `chunked` in which
+    protocols its mean is the mean of means of chunks.
     `preset` names the rules by which a method sends relevance, where it has no option for them. `settled`
     are options that are part of the name, as in NAME:OPTION=VALUE.
     """
@@ -40,6 +42,9 @@ class Entry:
     layered: Function | None = None
     better: Literal["higher", "lower", ""] = ""
     group: str = ""
+    roles: tuple[str, ...] = ()
+    axes: tuple[str, str] | None = None
+    chunked: tuple[str, ...] = ()
     preset: str = ""
     settled: Mapping[str, Any] = field(default_factory=dict)
 

@@ -5,14 +5,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headlight.evaluation.results import Results
+from headlight.metrics.case import metric_of
 from headlight.plot.canvas import save
-from headlight.plot.runs import AXES, bars, boxes, class_words, curves, option_curve
+from headlight.plot.runs import bars, boxes, class_words, curves, option_curve
 from headlight.registry.entries import parse_specification
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BOXED = ("jaccard", "spearman", "kendall_confidence")
+COMPARED = {"runner_up", "rival"}
+"""Roles of the metrics whose spread over examples is drawn: each compares two explanations of an example."""
 WORDED = 4
 """Methods whose words are drawn: those that tell classes apart best."""
 
@@ -20,14 +22,14 @@ WORDED = 4
 def figures(results: Results) -> "Iterator[tuple[str, str, Figure]]":
     """Name, caption and figure of everything that a run can show."""
     for metric in results.metrics:
-        name = metric.split("@")[0]
-        if name in AXES and any(len(results.curve(metric, m)[0]) for m in results.methods):
+        entry = metric_of(metric)
+        if entry.axes and any(len(results.curve(metric, m)[0]) for m in results.methods):
             yield (
                 f"curve-{metric}",
                 f"{metric}: mean curve of every method",
                 curves(results, metric),
             )
-        if name in BOXED:
+        if COMPARED & set(entry.roles):
             yield f"boxes-{metric}", f"{metric}: spread over examples", boxes(results, metric)
     for option in swept_options(results):
         for metric in results.metrics:
@@ -39,7 +41,7 @@ def figures(results: Results) -> "Iterator[tuple[str, str, Figure]]":
         known = [m for m in results.methods if m != "random"]
         known.sort(key=lambda m: results.summary("token_overlap", m).mean)
         for method in known[:WORDED]:
-            caption = f"{method}: words that speak for each class"
+            caption = f"{method}: words with the highest scores for each class"
             yield f"words-{method}", caption, class_words(results, method)
 
 

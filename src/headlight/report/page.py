@@ -63,7 +63,7 @@ def facts(results: Results) -> str:
     if results.unsealed:
         known["parts without checksum"] = f"{results.unsealed}, written by an earlier version"
     if settings.rivals:
-        known["held against"] = ", ".join(settings.rivals)
+        known["compared with"] = ", ".join(settings.rivals)
     if settings.options:
         known["options"] = ", ".join(f"{n}={v}" for n, v in settings.options.items())
     rows = "".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in known.items())

@@ -7,7 +7,7 @@ from pathlib import Path
 from headlight.data.datasets import describe_source
 from headlight.errors import HeadlightError, unknown_name
 from headlight.evaluation.evaluate import evaluate
-from headlight.evaluation.settings import full_name
+from headlight.evaluation.plan import full_name
 from headlight.files import Skipped
 from headlight.loading.catalogue import CATALOGUE
 from headlight.loading.load import load
@@ -86,7 +86,7 @@ def run(
     progress: bool,
 ) -> tuple[Cells, int]:
     """The paper's figures and ours by row, and on how many examples ours are."""
-    methods = {row: scaled(spec, model) for row, (spec, _) in experiment.rows.items()}
+    methods = {name: scaled(row.method, model) for name, row in experiment.rows.items()}
     results = evaluate(
         model,
         source,
@@ -99,12 +99,12 @@ def run(
         progress=progress,
     )
     cells = {}
-    for row, (_, printed) in experiment.rows.items():
+    for name, row in experiment.rows.items():
         ours = [
-            experiment.factor * results.summary(metric, full_name(methods[row])).mean
+            experiment.factor * results.summary(metric, full_name(methods[name])).mean
             for metric in experiment.columns.values()
         ]
-        cells[row] = tuple(zip(printed, ours, strict=True))
+        cells[name] = tuple(zip(row.printed, ours, strict=True))
     return cells, results.settings.count
 
 

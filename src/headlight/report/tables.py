@@ -13,6 +13,7 @@ from headlight.errors import InvalidOption
 from headlight.evaluation.results import Results
 from headlight.metrics.case import GROUPS, heading_of, metric_of
 from headlight.metrics.statistics import Summary
+from headlight.renderers.latex import escaped
 
 ARROWS = {"higher": "↑", "lower": "↓", "": ""}
 FORMATS = ("terminal", "markdown", "latex", "csv")
@@ -118,11 +119,9 @@ def markdown(grid: Grid) -> str:
     return "\n".join(lines) + "\n"
 
 
-def escaped(text: str) -> str:
-    """Text as LaTeX reads it."""
-    for mark in ("\\", "_", "%", "&", "#"):
-        text = text.replace(mark, f"\\{mark}" if mark != "\\" else "\\textbackslash ")
-    return text.replace("↑", "$\\uparrow$").replace("↓", "$\\downarrow$")
+def with_arrows(text: str) -> str:
+    """Text in which nothing is a command, and arrows are those of LaTeX."""
+    return escaped(text).replace("↑", "$\\uparrow$").replace("↓", "$\\downarrow$")
 
 
 def latex(grid: Grid) -> str:
@@ -132,7 +131,7 @@ def latex(grid: Grid) -> str:
         "\\centering",
         f"\\begin{{tabular}}{{l{'r' * len(grid.metrics)}}}",
         "\\toprule",
-        f"method & {' & '.join(escaped(grid.heading(m)) for m in grid.metrics)} \\\\",
+        f"method & {' & '.join(with_arrows(grid.heading(m)) for m in grid.metrics)} \\\\",
         "\\midrule",
     ]
     for method, cells in grid.rows:

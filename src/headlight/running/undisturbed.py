@@ -179,3 +179,13 @@ class Eagerly:
 
 
 EAGERLY = Eagerly()
+
+
+@contextmanager
+def threads_as_found() -> Iterator[None]:
+    """Whatever sets the number of threads inside, afterwards it is what it was."""
+    count = torch.get_num_threads()
+    try:
+        yield
+    finally:
+        torch.set_num_threads(count)

@@ -15,8 +15,7 @@ from headlight.data.example import index_of
 from headlight.errors import unknown_name
 from headlight.evaluation.folder import open_folder
 from headlight.evaluation.results import Results, open_run
-from headlight.metrics.case import metric_of
-from headlight.plot.runs import AXES
+from headlight.metrics.case import axes_of, metric_of
 from headlight.tokens import spelled
 from headlight.web.replies import Cell, Disagreements, MeanCurves, MetricRow, Run, Shown
 
@@ -88,7 +87,7 @@ class Runs:
         results = self[name]
         if metric not in results.metrics:
             raise unknown_name("metric of this run", metric, results.metrics)
-        across, up = AXES.get(metric.split("@")[0], ("level", metric))
+        across, up = axes_of(metric)
         found = {method: results.curve(metric, method) for method in results.methods}
         return {
             "metric": metric,

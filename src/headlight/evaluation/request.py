@@ -1,0 +1,175 @@
+"""`Request`: all that a call of `evaluate` asks for; `Prepared`: the same, once it is known to be possible."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from headlight.data import drawn, read_examples
+from headlight.data.example import Example, is_matched
+from headlight.errors import InvalidInput, InvalidOption
+from headlight.evaluation.folder import data_hash
+from headlight.evaluation.predictions import gold_of
+from headlight.evaluation.settings import Options, Settings
+from headlight.explaining.batches import installed_versions
+from headlight.explaining.plan import planned
+from headlight.files import say
+from headlight.loading.load import load
+from headlight.metrics.case import Metrics, metric_of, metric_options, requirements
+from headlight.models.fingerprint import fingerprint
+from headlight.models.model import Model, Task
+from headlight.text import is_blank
+
+DEFAULT_METHODS = (
+    "random", "raw_attention", "rollout", "input_x_gradient", "gae", "transformer_attribution", "attcat",
+    "alti", "attn_lrp",
+)  # fmt: skip
+"""Quick ones that every known family has, with nothing to be learned or given."""
+DEFAULT_METRICS = ("aopc", "log_odds", "comprehensiveness", "sufficiency")
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """All that a call of `evaluate` asks for; what each field means is said there."""
+
+    model: str | Model
+    data: str | Sequence[Example]
+    methods: Sequence[str] = DEFAULT_METHODS
+    metrics: Sequence[str] = DEFAULT_METRICS
+    out: str | Path | None = None
+    limit: int | None = None
+    seed: int = 0
+    strict: bool = False
+    explain: Literal["predicted", "gold"] = "predicted"
+    rivals: Sequence[str] = ()
+    labels: Sequence[str] | None = None
+    options: Options = field(default_factory=dict)
+    metric_settings: Metrics = field(default_factory=dict)
+    variant: str = "paper"
+    sanity: int = 32
+    shard: int = 64
+    threads: int | None = None
+    engine: Literal["local", "ray"] = "local"
+    address: str | None = None
+    progress: bool = False
+
+    def __post_init__(self) -> None:
+        if self.engine not in ("local", "ray"):
+            raise InvalidOption(f"engine='{self.engine}' does not exist. Use 'local' or 'ray'.")
+        if self.engine == "ray" and isinstance(self.model, Model):
+            raise InvalidOption(
+                "workers of a cluster load the model themselves: give its name or folder, not the model."
+            )
+        if not self.methods or not self.metrics:
+            raise InvalidOption("give at least one method and one metric.")
+        if self.explain not in ("predicted", "gold"):
+            raise InvalidOption(
+                f"explain='{self.explain}' is not possible. Use 'predicted' or 'gold'."
+            )
+        if self.shard < 1 or self.sanity < 1:
+            raise InvalidOption("shard and sanity must be 1 or more.")
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A request that is known to be possible. models: gives models by name, each loaded once."""
+
+    settings: Settings
+    examples: list[Example]
+    methods: tuple[str, ...]
+    metrics: Metrics
+    models: Callable[[str], Model]
+
+
+def prepare(request: Request) -> Prepared:
+    """Load the model, read the data, and refuse what cannot work before hours are spent on it."""
+    metrics = metric_options(request.metrics, request.metric_settings)
+    models = loader(request.model)
+    name = request.model if isinstance(request.model, str) else request.model.name
+    model = models(name)
+    examples, names = examples_of(request)
+    settings = Settings(
+        model=name,
+        fingerprint=fingerprint(model),
+        data=request.data if isinstance(request.data, str) else f"{len(request.data)} examples",
+        data_hash=data_hash(examples),
+        count=len(examples),
+        labels=tuple(names if request.labels is None else request.labels),
+        limit=request.limit,
+        seed=request.seed,
+        explain=request.explain,
+        variant=request.variant,
+        rivals=tuple(request.rivals),
+        options=dict(request.options),
+        sanity=request.sanity,
+        shard=request.shard,
+        threads=request.threads or (1 if request.engine == "ray" else torch.get_num_threads()),
+        versions=dict(installed_versions()),
+    )
+    planned(model, list(request.methods), settings.variant, settings.options, 1, False)
+    check_examples(model, settings, examples, metrics)
+    return Prepared(settings, examples, tuple(request.methods), metrics, models)
+
+
+def check_examples(
+    model: Model, settings: Settings, examples: Sequence[Example], metrics: Iterable[str]
+) -> None:
+    """Refuse labels that the model does not have, and metrics that need what is not there."""
+    if model.task in (Task.SEQUENCE, Task.TOKEN):
+        check_labels(model, settings, examples)
+    has = has_of(examples) | {
+        "rival": bool(settings.rivals),
+        "probability": model.task is not Task.REGRESSION,
+    }
+    for name in metrics:
+        for need, meaning in requirements(metric_of(name)).items():
+            if not has.get(need, True):
+                raise InvalidOption(
+                    f"metric '{name}' needs {meaning}, which {settings.model} on '{settings.data}' does "
+                    "not have. Leave the metric out, or give what it needs."
+                )
+
+
+def check_labels(model: Model, settings: Settings, examples: Sequence[Example]) -> None:
+    """Refuse a label that the model does not have, and say which were matched to another name."""
+    matched = []
+    for example in {repr(each.label): each for each in reversed(examples)}.values():
+        found = gold_of(model, settings, example)
+        if example.label is not None and found is not None:
+            name = model.labels[found]
+            if is_matched(example.label, settings.labels, name):
+                matched.append(f"{example.label} → {name}")
+    if matched:
+        say(f"labels of the data that the model calls otherwise: {', '.join(sorted(matched))}.")
+
+
+def has_of(examples: Sequence[Example]) -> dict[str, bool]:
+    """What examples bring that metrics need."""
+    return {
+        "gold": any(example.label is not None for example in examples),
+        "marks": any(example.marks is not None for example in examples),
+        "answers": any(example.answers for example in examples),
+    }
+
+
+def loader(model: str | Model) -> Callable[[str], Model]:
+    """What gives models by name, each loaded once; the model itself need not be."""
+    return cache(
+        lambda name: model if isinstance(model, Model) and model.name == name else load(name)
+    )
+
+
+def examples_of(request: Request) -> tuple[list[Example], tuple[str, ...]]:
+    """The examples and the names of their labels; those of a list are drawn like those of a file."""
+    data, limit, seed = request.data, request.limit, request.seed
+    if isinstance(data, str):
+        return read_examples(data, limit=limit, seed=seed, strict=request.strict)
+    if not data:
+        raise InvalidInput("the list of examples is empty: there is nothing to evaluate.")
+    blank = [number for number, example in enumerate(data) if is_blank(example.text)]
+    if request.strict and blank:
+        raise InvalidInput(f"example {blank[0]} has no text. Leave it out, or read without strict.")
+    return [data[number] for number in drawn(len(data), limit, seed)], ()

@@ -1,0 +1,28 @@
+"""A model whose weights are drawn anew, from the head down."""
+
+from copy import deepcopy
+from dataclasses import replace
+
+import torch
+
+from headlight.models.model import Model
+
+
+def randomised(model: Model, depth: int) -> Model:
+    """A copy whose head and last `depth` − 1 blocks have weights drawn anew, of the same mean and spread."""
+    network = deepcopy(model.network)
+    copy = replace(model, network=network)
+    blocks = copy.blocks
+    inside = {id(p) for p in network.base_model.parameters()}
+    pooler = getattr(network.base_model, "pooler", None)
+    chosen = [p for p in network.parameters() if id(p) not in inside]
+    chosen += list(pooler.parameters()) if pooler is not None else []
+    for block in blocks[len(blocks) - depth + 1 :]:
+        chosen += list(block.parameters())
+    generator = torch.Generator().manual_seed(depth)
+    with torch.no_grad():
+        for parameter in chosen:
+            drawn = torch.randn(parameter.shape, generator=generator)
+            spread = parameter.std(correction=0)
+            parameter.copy_(drawn.to(parameter) * spread + parameter.mean())
+    return copy
