@@ -17,10 +17,10 @@ import torch
 import headlight
 from headlight.batch import collate, encode
 from headlight.evaluation.evaluate import examples_of
-from headlight.evaluation.measure import subject_of
 from headlight.metrics.case import Case
 from headlight.metrics.measuring import begun
 from headlight.probing.ask import TOKENS_AT_ONCE, ask, packed
+from headlight.probing.probe import subject_of
 from headlight.running.logits import logits_of
 
 HOME = Path(__file__).parent

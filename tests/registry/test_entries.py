@@ -57,3 +57,8 @@ def test_other_packages_add_theirs_through_entry_points(monkeypatch: pytest.Monk
     assert list(names) == ["extra"]
     assert "extra" in names
     assert loads == ["extra"]
+
+
+def test_methods_that_ask_often_or_compute_long_are_slow() -> None:
+    assert METHODS["attcat"].cost == "fast"
+    assert METHODS["occlusion"].cost == METHODS["attention_flow"].cost == "slow"

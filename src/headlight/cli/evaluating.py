@@ -183,11 +183,13 @@ def evaluate(
 def listed(given: str, kind: str, data: str, model: str) -> list[str]:
     """Names with commas; 'all' those that fit; nothing the usual ones."""
     from headlight.evaluation import evaluate as run
+    from headlight.explaining.plan import methods_for
+    from headlight.loading.load import load
 
     if not given:
         return list(run.DEFAULT_METHODS if kind == "methods" else run.DEFAULT_METRICS)
     if given == "all":
-        return run.fitting_methods(model) if kind == "methods" else run.fitting_metrics(model, data)
+        return methods_for(load(model)) if kind == "methods" else run.fitting_metrics(model, data)
     return named(given)
 
 

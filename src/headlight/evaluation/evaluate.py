@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from headlight.data import drawn, read_examples
 from headlight.data.example import Example, is_matched
-from headlight.errors import HeadlightError, InvalidInput, InvalidOption
+from headlight.errors import InvalidInput, InvalidOption
 from headlight.evaluation.cluster import run_cluster
 from headlight.evaluation.estimate import Cost, estimate
 from headlight.evaluation.folder import Folder, data_hash, prepare_folder
@@ -25,7 +25,6 @@ from headlight.explaining.batches import installed_versions
 from headlight.explaining.plan import planned
 from headlight.files import say
 from headlight.loading.load import load
-from headlight.methods import METHODS
 from headlight.metrics import METRICS
 from headlight.metrics.case import NEEDS, metric_of
 from headlight.models.fingerprint import fingerprint
@@ -153,19 +152,6 @@ def prepared(
     )
     check(own, settings, examples, methods, metrics)
     return settings, examples
-
-
-def fitting_methods(model: str | Model) -> list[str]:
-    """All methods that can be used on a model as it is: some need a head mask, or a head that decodes."""
-    loaded = load(model) if isinstance(model, str) else model
-    found = []
-    for name in METHODS:
-        try:
-            planned(loaded, name, "paper", {}, 1, False)
-        except HeadlightError:
-            continue
-        found.append(name)
-    return found
 
 
 def fitting_metrics(model: str, data: str) -> list[str]:

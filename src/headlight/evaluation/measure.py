@@ -18,9 +18,9 @@ from headlight.explaining.batches import run
 from headlight.explaining.inputs import fitted, rows_of
 from headlight.metrics.case import METRICS, Case, Measures
 from headlight.metrics.measuring import measure
-from headlight.models.model import POOLED, Model
+from headlight.models.model import Model
 from headlight.probing.ask import ask
-from headlight.probing.probe import Subject
+from headlight.probing.probe import Subject, subject_of
 
 
 def measure_shard(
@@ -90,19 +90,6 @@ def cases_of(
                 others=others.get((number, method), {}),
             ),
         )
-
-
-def subject_of(model: Model, row: Row, positions: Sequence[int], classes: Sequence[int]) -> Subject:
-    """A row that can be probed."""
-    tokenizer = model.tokenizer
-    return Subject(
-        row=row,
-        positions=tuple(positions),
-        classes=tuple(classes),
-        is_pooled=model.task in POOLED,
-        mask_id=None if tokenizer is None else tokenizer.mask_token_id,
-        pad_id=model.pad_id,
-    )
 
 
 def covered(row: Row, segment: int, start: int, end: int) -> list[int]:

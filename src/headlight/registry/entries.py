@@ -23,8 +23,9 @@ class Entry:
     writes; its docstring says what differs. `mixing` gives a method's token-to-token matrix of every
     layer, where the method is made of them; `layered` its scores of every layer, where it is their sum.
     `better` says which values of a metric speak for a method, `group` under which heading a report shows it.
-    `preset` names the rules by which a method sends relevance, where it has no option for them. `settled`
-    are options that are part of the name, as in NAME:OPTION=VALUE.
+    `preset` names the rules by which a method sends relevance, where it has no option for them.
+    `is_laborious` marks a method that computes long beside its passes. `settled` are options that are part of
+    the name, as in NAME:OPTION=VALUE.
     """
 
     name: str
@@ -39,12 +40,18 @@ class Entry:
     better: Literal["higher", "lower", ""] = ""
     group: str = ""
     preset: str = ""
+    is_laborious: bool = False
     settled: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def summary(self) -> str:
         """The first sentence of the function's documentation."""
         return (self.function.__doc__ or "").strip().split("\n")[0]
+
+    @property
+    def cost(self) -> Literal["fast", "slow"]:
+        """Whether a method is one pass and little more, or asks the model many times or computes long."""
+        return "slow" if self.is_laborious or "replay" in self.needs else "fast"
 
     @property
     def difference(self) -> str:

@@ -1,6 +1,6 @@
 """What is answered: the bodies of replies, as OpenAPI documents them."""
 
-from typing import Any
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -62,7 +62,7 @@ class Explanation(TypedDict):
     failures: dict[str, str]
 
 
-class Hidden(TypedDict):
+class ProbabilityChange(TypedDict):
     """The probability of the explained label before and after tokens were taken away."""
 
     label: str
@@ -88,7 +88,7 @@ class RandomCurve(TypedDict):
     aopc: float
 
 
-class Fallen(TypedDict):
+class DeletionCurves(TypedDict):
     """Deletion curves over the shares of the tokens that were taken away."""
 
     label: str
@@ -143,17 +143,75 @@ class HeadMap(TypedDict):
     open: list[list[bool]]
 
 
+class TextField(TypedDict):
+    """A text that a model reads, and what the page calls it."""
+
+    name: Literal["text", "pair"]
+    label: str
+    optional: bool
+
+
+class ExampleText(TypedDict):
+    """A text, or a pair of texts, to start with."""
+
+    text: str
+    pair: str | None
+
+
+class ModelFacts(TypedDict):
+    """What the page shows and offers for a model."""
+
+    name: str
+    title: str
+    task: str
+    fields: list[TextField]
+    labels: list[str] | None
+    target_hint: str | None
+    generates: bool
+    layers: int
+    heads: int
+    has_heads: bool
+    has_mask: bool
+    methods: list[str]
+    default_method: str
+    layered: list[str]
+    mixing: list[str]
+    changes: list[str]
+    examples: list[ExampleText]
+
+
+class MethodFacts(TypedDict):
+    """What the page shows of a method."""
+
+    name: str
+    summary: str
+    signed: bool
+    paper: str
+    cost: Literal["fast", "slow"]
+
+
+class PaletteFacts(TypedDict):
+    """The colours of heat maps as CSS writes them; `strongest` is the opacity of the largest score."""
+
+    positive: str
+    negative: str
+    unsigned: str
+    more: str
+    less: str
+    strongest: float
+
+
 class About(TypedDict):
     """The models, methods, runs and limits of a server."""
 
     version: str
     limits: dict[str, float]
-    models: list[dict[str, Any]]
+    models: list[ModelFacts]
     loading: list[str]
     failed: dict[str, str]
-    methods: list[dict[str, Any]]
+    methods: list[MethodFacts]
     runs: list[str]
-    palette: dict[str, Any]
+    palette: PaletteFacts
 
 
 class Cell(TypedDict):
@@ -221,7 +279,7 @@ class Compared(TypedDict):
 
 
 class Disagreements(TypedDict):
-    """A page of examples, the most different first, of so many in all."""
+    """A page of examples, the most different first; `total` counts all pages."""
 
     total: int
     examples: list[Compared]
