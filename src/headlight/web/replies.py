@@ -71,12 +71,22 @@ class ProbabilityChange(TypedDict):
     predicted: str | None
 
 
+class TrustVerdict(TypedDict):
+    """How far a method can be trusted on this text, and the mean probability that it and chance leave."""
+
+    level: Literal["unknown", "poor", "fair", "good"]
+    sentence: str
+    mean: float
+    random_mean: float
+
+
 class Curve(TypedDict):
-    """How the probability falls in the order of a method."""
+    """How the probability falls in the order of a method, and the verdict on that."""
 
     method: str
     probabilities: list[float]
     aopc: float
+    trust: TrustVerdict
 
 
 class RandomCurve(TypedDict):

@@ -5,6 +5,7 @@ import pytest
 
 import headlight
 from headlight import Example, Model
+from headlight.metrics.trust import SENTENCES
 from tests.web.answers.test_hiding import probability
 from tests.web.asking import LONG, QUESTIONS, TEXT
 from tests.web.sites import Site
@@ -26,6 +27,11 @@ def test_curves_go_from_the_whole_text_to_nothing(page: Site, classifier: Model)
         assert curve["aopc"] == pytest.approx(fall.mean(), abs=1e-6)
     random = found["random"]
     assert all(np.array(random["low"]) <= np.array(random["high"]) + 1e-9)
+    for curve in found["curves"]:
+        trust = curve["trust"]
+        assert trust["sentence"] == SENTENCES[trust["level"]]
+        assert trust["mean"] == pytest.approx(np.mean(curve["probabilities"][1:-1]))
+        assert trust["random_mean"] == pytest.approx(np.mean(random["probabilities"][1:-1]))
     measured = headlight.evaluate(classifier, [Example(LONG)], methods, ["aopc"], threads=1)
     for curve in found["curves"]:
         expected = measured.values("aopc", curve["method"])[0]

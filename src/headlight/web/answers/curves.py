@@ -10,6 +10,7 @@ from headlight.errors import InvalidInput
 from headlight.metrics.case import Case
 from headlight.metrics.curves import probability
 from headlight.metrics.measuring import measure
+from headlight.metrics.trust import HIGH_QUANTILE, LOW_QUANTILE, trust_in
 from headlight.models.model import Model
 from headlight.probing.ask import ask
 from headlight.probing.probe import Subject
@@ -51,7 +52,8 @@ def curves(model: Model, question: Curves, limits: Limits) -> DeletionCurves:
         "label": prediction.decision.label,
         "levels": list(deletions[0].levels),
         "curves": [
-            curve_reply(each.method, own) for each, own in zip(made, deletions, strict=False)
+            curve_reply(each.method, own, random)
+            for each, own in zip(made, deletions, strict=False)
         ],
         "random": random_reply(random),
         "failures": failures_of(outcomes),
@@ -76,12 +78,19 @@ def deletions_of(
     ]
 
 
-def curve_reply(method: str, deletion: Deletion) -> Curve:
-    """The curve of a method, ready for JSON."""
+def curve_reply(method: str, deletion: Deletion, random: Sequence[Deletion]) -> Curve:
+    """The curve of a method and the verdict on it, ready for JSON."""
+    trust = trust_in(deletion.probabilities, [each.probabilities for each in random])
     return {
         "method": method,
         "probabilities": list(deletion.probabilities),
         "aopc": deletion.aopc,
+        "trust": {
+            "level": trust.level,
+            "sentence": trust.sentence,
+            "mean": trust.mean,
+            "random_mean": trust.random_mean,
+        },
     }
 
 
@@ -90,7 +99,7 @@ def random_reply(random: Sequence[Deletion]) -> RandomCurve:
     drawn = np.array([each.probabilities for each in random])
     return {
         "probabilities": drawn.mean(0).tolist(),
-        "low": np.quantile(drawn, 0.1, axis=0).tolist(),
-        "high": np.quantile(drawn, 0.9, axis=0).tolist(),
+        "low": np.quantile(drawn, LOW_QUANTILE, axis=0).tolist(),
+        "high": np.quantile(drawn, HIGH_QUANTILE, axis=0).tolist(),
         "aopc": float(np.mean([each.aopc for each in random])),
     }

@@ -10,40 +10,21 @@ import { saveButton } from "/static/saving.js";
 import { QUESTION, modelOf, questionOf } from "/static/state.js";
 
 const SHORT = 64;
-const LITTLE = 0.05;
 
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
-
-// Between nothing and everything taken away.
-const inner = (values) => values.slice(1, -1);
-
-function rating(curve, { probabilities, low }) {
-  const [own, random, lowest] = [curve.probabilities, probabilities, low].map(inner);
-  const start = curve.probabilities[0];
-  if (start - Math.min(...own, ...random) < LITTLE)
-    return ["", "Cannot be told here: the answer hardly moves, whatever is taken away."];
-  const gap = mean(random) - mean(own);
-  const isBelow = mean(own.map((value, place) => (value < lowest[place] ? 1 : 0))) >= 0.5;
-  if (isBelow && gap >= LITTLE) return ["good", "Clearly better than chance."];
-  if (isBelow || gap >= LITTLE / 2) return ["fair", "Somewhat better than chance."];
-  return ["poor", "No better than chance: do not rely on this map."];
-}
-
-function sentence(curve, answer) {
-  const left = ({ probabilities }) => probability(mean(inner(probabilities)));
+function sentence({ trust, probabilities }, label) {
   return (
-    `Taking away its highest-scored words step by step leaves ${quoted(answer.label)} a probability of ` +
-    `${left(curve)} on average (it is ${probability(curve.probabilities[0])} with all words); taking away random words leaves ${left(answer.random)}.`
+    `Taking away its highest-scored words step by step leaves ${quoted(label)} a probability of ` +
+    `${probability(trust.mean)} on average (it is ${probability(probabilities[0])} with all words); ` +
+    `taking away random words leaves ${probability(trust.random_mean)}.`
   );
 }
 
-function trustLine(curve, answer) {
-  const [grade, words] = rating(curve, answer.random);
+function trustLine(curve, label) {
   return element(
     "li",
-    { class: `trust ${grade}` },
-    element("strong", {}, curve.method, ": ", words),
-    element("span", { dir: "auto" }, sentence(curve, answer)),
+    { class: `trust ${curve.trust.level}` },
+    element("strong", {}, curve.method, ": ", curve.trust.sentence),
+    element("span", { dir: "auto" }, sentence(curve, label)),
   );
 }
 
@@ -98,7 +79,7 @@ export function mountCurves(page) {
 
   function show() {
     const { failures } = answer;
-    const lines = answer.curves.map((curve) => trustLine(curve, answer));
+    const lines = answer.curves.map((curve) => trustLine(curve, answer.label));
     const failed = Object.entries(failures).map(([method, why]) =>
       element("li", { class: "trust" }, `${method}: ${why}`),
     );
