@@ -19,7 +19,7 @@ from headlight import __version__
 from headlight.errors import HeadlightError, UnknownName
 from headlight.methods import METHODS
 from headlight.models.model import Model
-from headlight.renderers.colours import STRONGEST, Rgb, palette
+from headlight.web.about import add_about
 from headlight.web.answers import explaining
 from headlight.web.answers.curves import curves as deletion_curves
 from headlight.web.answers.generation import generate as generated
@@ -42,7 +42,6 @@ from headlight.web.questions import (
     Question,
 )
 from headlight.web.replies import (
-    About,
     DeletionCurves,
     Disagreements,
     Explanation,
@@ -50,9 +49,7 @@ from headlight.web.replies import (
     HeadMap,
     Layered,
     MeanCurves,
-    MethodFacts,
     Mixed,
-    PaletteFacts,
     ProbabilityChange,
     Refused,
     Run,
@@ -102,55 +99,6 @@ def application(
     add_errors(app)
     app.add_middleware(Guard, limits=limits, hosts=hosts, token=token)
     return app
-
-
-def add_about(app: FastAPI, models: LoadedModels, runs: Runs, limits: Limits) -> None:
-    """The route by which the page learns what this server has."""
-
-    @app.get("/api/about", tags=["about"])
-    def about() -> About:
-        """The models, methods, runs and limits of this server."""
-        return {
-            "version": __version__,
-            "limits": {**vars(limits)},
-            "models": [models.facts[name] for name in models.names if name in models.facts],
-            "loading": models.loading,
-            "failed": models.failed,
-            "methods": [method_facts(name) for name in METHODS],
-            "runs": list(runs.folders),
-            "palette": palette_facts(),
-        }
-
-
-def method_facts(name: str) -> MethodFacts:
-    """What the page shows of a method."""
-    entry = METHODS[name]
-    return {
-        "name": name,
-        "summary": entry.summary,
-        "signed": entry.signed,
-        "paper": entry.paper,
-        "cost": entry.cost,
-    }
-
-
-def palette_facts() -> PaletteFacts:
-    """The colours of the heat maps, from the one place that knows them."""
-    signed, compared = palette("blue_red"), palette("green_red")
-    return {
-        "positive": css(signed.positive),
-        "negative": css(signed.negative),
-        "unsigned": css(signed.unsigned),
-        "more": css(compared.positive),
-        "less": css(compared.negative),
-        "strongest": STRONGEST,
-    }
-
-
-def css(colour: Rgb) -> str:
-    """A colour as CSS writes it."""
-    red, green, blue = colour
-    return f"rgb({red} {green} {blue})"
 
 
 # ------------------------------------------------------------------------------------- routes

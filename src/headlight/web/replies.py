@@ -124,23 +124,31 @@ class Layered(TypedDict):
 
 
 class Mixed(TypedDict):
-    """matrix[i][j]: how much of input token j is in token i."""
+    """matrix[i][j]: how much of input token j is in token i; `layer` is 1 to `layers`.
+
+    largest: the value that has the strongest colour.
+    """
 
     method: str
     layer: int
     layers: int
     tokens: list[str]
     matrix: Grid
+    largest: float
 
 
 class Generated(TypedDict):
-    """matrix[o][i]: the score of input token i for output token o; inputs are the prompt and outputs before."""
+    """matrix[o][i]: the score of input token i for output token o; inputs are the prompt and outputs before.
+
+    largest: the score that has the strongest colour; the first token is not in the scale.
+    """
 
     method: str
     signed: bool
     prompt: list[str]
     output: list[str]
     matrix: Grid
+    largest: float
 
 
 class HeadMap(TypedDict):
@@ -200,15 +208,32 @@ class MethodFacts(TypedDict):
     cost: Literal["fast", "slow"]
 
 
-class PaletteFacts(TypedDict):
-    """The colours of heat maps as CSS writes them; `strongest` is the opacity of the largest score."""
+class ToneNames(TypedDict):
+    """What people call the colours."""
 
     positive: str
     negative: str
     unsigned: str
     more: str
     less: str
+
+
+class PaletteFacts(TypedDict):
+    """Colours as CSS writes them, of scores and, by kind, of heads.
+
+    strongest: the opacity of the largest score. marked: signed shares below this are marked by more than
+    colour.
+    """
+
+    positive: str
+    negative: str
+    unsigned: str
+    more: str
+    less: str
+    heads: dict[str, str]
+    names: ToneNames
     strongest: float
+    marked: float
 
 
 class About(TypedDict):

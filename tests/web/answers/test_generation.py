@@ -27,6 +27,7 @@ def test_a_continuation_is_explained_as_by_the_library(
     assert "".join(found["prompt"]) == text
     assert continuation is None or "".join(found["output"]) == continuation
     np.testing.assert_allclose(found["matrix"], expected.matrix, atol=1e-6)
+    assert found["largest"] == pytest.approx(np.abs(expected.matrix[:, 1:]).max())
     assert (found["method"], found["signed"]) == ("gae", False)
 
 

@@ -10,7 +10,7 @@ from tests.web.sites import Site
 
 
 @pytest.mark.parametrize("method", ["rollout", "alti", "norms"])
-@pytest.mark.parametrize(("layer", "accumulated"), [(-1, True), (2, True), (0, False), (2, False)])
+@pytest.mark.parametrize(("layer", "accumulated"), [(-1, True), (2, True), (1, False), (3, False)])
 def test_mixing_is_that_of_the_library(
     page: Site, classifier: Model, method: str, layer: int, accumulated: bool
 ) -> None:
@@ -18,8 +18,9 @@ def test_mixing_is_that_of_the_library(
         "mix", model="classifier", text=TEXT, method=method, layer=layer, accumulated=accumulated
     )
     expected = headlight.mix(classifier, TEXT, method)
-    np.testing.assert_allclose(
-        found["matrix"], expected.at(layer, accumulated=accumulated), atol=1e-5
-    )
+    matrices = expected.accumulated if accumulated else expected.layers
+    matrix = matrices[-1 if layer == -1 else layer - 1]
+    np.testing.assert_allclose(found["matrix"], matrix, atol=1e-5)
+    assert found["largest"] == pytest.approx(matrix.max())
     assert found["tokens"] == list(expected.tokens)
-    assert (found["layer"], found["layers"]) == (layer % 3, 3)
+    assert (found["layer"], found["layers"]) == (3 if layer == -1 else layer, 3)

@@ -6,6 +6,7 @@ from headlight.batch import Row
 from headlight.explaining.generation import explain_generation
 from headlight.explaining.plan import default_method
 from headlight.models.model import Model
+from headlight.renderers.matrix import generation_cells
 from headlight.tokens import spelled
 from headlight.web.answers.reading import check_matrix, check_methods, row_of
 from headlight.web.limits import Limits, Refusal
@@ -38,6 +39,7 @@ def generate(model: Model, question: Generate, limits: Limits) -> Generated:
         "prompt": texts[: len(made.prompt)],
         "output": texts[len(made.prompt) :],
         "matrix": np.round(made.matrix.astype(np.float64), 6).tolist(),
+        "largest": generation_cells(made).largest,
     }
 
 

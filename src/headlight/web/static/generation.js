@@ -69,7 +69,7 @@ export function mountGeneration(page) {
       rows: answer.output,
       columns,
       matrix: answer.matrix,
-      unscaled: 1,
+      largest: answer.largest,
       isSigned: answer.signed,
       palette: page.about.palette,
       label: "Generated words (rows) and the words before them (columns)",

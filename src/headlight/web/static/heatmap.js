@@ -1,18 +1,8 @@
 import { element } from "/static/dom.js";
 import { number, percent } from "/static/numbers.js";
+import { colourOf, isMarked } from "/static/palette.js";
 
-const FAINT = 0.02;
 const INVISIBLE = { "": "∅", "\n": "⏎", "\t": "⇥", " ": "␣" };
-
-function tone(piece, isSigned) {
-  if (!isSigned) return "unsigned";
-  return piece.share < 0 ? "negative" : "positive";
-}
-
-function colour(piece, isSigned, palette) {
-  const strength = Math.min(Math.abs(piece.share), 1) * palette.strongest;
-  return palette[tone(piece, isSigned)].replace(")", ` / ${strength.toFixed(3)})`);
-}
 
 function spoken(piece, { isSigned, meaning }) {
   const direction = isSigned && piece.score ? `, ${meaning[piece.score < 0 ? 1 : 0]}` : "";
@@ -37,8 +27,8 @@ function drawnPiece(piece, settings) {
     },
     INVISIBLE[piece.text] ?? piece.text,
   );
-  if (settings.isSigned && piece.share < -FAINT) node.classList.add("against");
-  node.style.backgroundColor = colour(piece, settings.isSigned, settings.palette);
+  if (isMarked(piece.share, settings.isSigned, settings.palette)) node.classList.add("against");
+  node.style.backgroundColor = colourOf(piece.share, settings.isSigned, settings.palette);
   return node;
 }
 

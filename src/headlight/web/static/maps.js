@@ -1,7 +1,7 @@
 import { byId, element, fill } from "/static/dom.js";
 import { attributionsOf } from "/static/explanation.js";
 import { difference, heatmap, markHidden } from "/static/heatmap.js";
-import { quoted } from "/static/numbers.js";
+import { capital, quoted } from "/static/numbers.js";
 import { comparing } from "/static/palette.js";
 
 const LONG = 150;
@@ -12,7 +12,7 @@ function swatch(tone) {
   return element("span", { class: `swatch ${tone}`, "aria-hidden": "true" });
 }
 
-function legend(attributions, explained) {
+function legend(attributions, explained, { names }) {
   const signed = attributions
     .filter((attribution) => attribution.signed)
     .map((attribution) => attribution.method);
@@ -22,9 +22,9 @@ function legend(attributions, explained) {
   const lines = [];
   if (signed.length) {
     lines.push([
-      "Blue ",
+      `${capital(names.positive)} `,
       swatch("positive"),
-      ` speaks for ${quoted(explained)}, orange dotted `,
+      ` speaks for ${quoted(explained)}, ${names.negative} dotted `,
       swatch("negative"),
       " against it.",
     ]);
@@ -32,7 +32,7 @@ function legend(attributions, explained) {
   if (plain.length) {
     const whose = signed.length ? ` (${plain.join(", ")})` : "";
     lines.push([
-      "Purple ",
+      `${capital(names.unsigned)} `,
       swatch("unsigned"),
       ` counted${whose}: the stronger, the more. It does not say for or against.`,
     ]);
@@ -75,17 +75,19 @@ export function mountMaps(page) {
   }
 
   function differenceCard(first, second, state) {
+    const compared = comparing(page.about.palette);
+    const { names } = compared;
     const settings = {
       label: `Difference of ${first.method} and ${second.method}`,
       isSigned: true,
       meaning: [`${first.method} gives more`, `${second.method} gives more`],
-      palette: comparing(page.about.palette),
+      palette: compared,
       onHide: page.hide,
     };
     const pieces = difference(piecesOf(first, state.unit), piecesOf(second, state.unit));
     return card(
       `${first.method} − ${second.method}`,
-      `Green: ${first.method} gives more; orange dotted: ${second.method} gives more.`,
+      `${capital(names.positive)}: ${first.method} gives more; ${names.negative} dotted: ${second.method} gives more.`,
       heatmap(pieces, settings, { "data-difference": `${first.method} ${second.method}` }),
     );
   }
@@ -137,7 +139,7 @@ export function mountMaps(page) {
     box.classList.toggle("long", answers.tokens.length > LONG);
     refocused(() => fill(box, cards));
     if (state.hidden.length) markHidden(box, state.hidden);
-    fill(byId("legend"), legend(found, explained));
+    fill(byId("legend"), legend(found, explained, page.about.palette));
   }
 
   page.answers.listen(["found", "failures"], draw);

@@ -1,5 +1,6 @@
 import { element } from "/static/dom.js";
 import { number } from "/static/numbers.js";
+import { colourOf, isMarked } from "/static/palette.js";
 
 const FONT = 12;
 const MOST_LABEL = 110;
@@ -33,11 +34,6 @@ function measured(context, rows, columns) {
   };
 }
 
-function colourOf(score, largest, isSigned, palette) {
-  const tone = isSigned ? (score < 0 ? "negative" : "positive") : "unsigned";
-  return palette[tone].replace(")", ` / ${Math.min(Math.abs(score) / largest, 1).toFixed(3)})`);
-}
-
 function drawLabels(context, { names, left, top, cell }) {
   const step = cell < FONT ? 2 : 1;
   context.textBaseline = "middle";
@@ -56,17 +52,15 @@ function drawLabels(context, { names, left, top, cell }) {
   });
 }
 
-// Each row has its own scale: it is one answer. The first columns may be left out of it, because one token at
-// the start often outweighs all others.
-function drawCells(context, { left, top, cell }, { matrix, isSigned, palette, unscaled = 0 }) {
+// The whole matrix has one scale, as in the files that are exported.
+function drawCells(context, { left, top, cell }, { matrix, largest, isSigned, palette }) {
   matrix.forEach((scores, row) => {
-    const scaled = scores.slice(unscaled).some(Boolean) ? scores.slice(unscaled) : scores;
-    const largest = Math.max(...scaled.map(Math.abs)) || 1;
     scores.forEach((score, column) => {
+      const share = score / (largest || 1);
       if (!score) return;
-      context.fillStyle = colourOf(score, largest, isSigned, palette);
+      context.fillStyle = colourOf(share, isSigned, palette);
       context.fillRect(left + column * cell, top + row * cell, cell - 1, cell - 1);
-      if (isSigned && score < -largest / 10) {
+      if (isMarked(share, isSigned, palette)) {
         context.fillStyle = context.strokeStyle;
         context.fillRect(left + (column + 0.5) * cell - 1.5, top + (row + 0.5) * cell - 1, 2, 2);
       }
@@ -74,7 +68,7 @@ function drawCells(context, { left, top, cell }, { matrix, isSigned, palette, un
   });
 }
 
-// content: rows, columns, matrix[row][column], unscaled, isSigned, palette, label, sentence(row, column), onRow(row)
+// content: rows, columns, matrix[row][column], largest, isSigned, palette, label, sentence(row, column), onRow(row)
 export function matrixView(content) {
   const { rows, columns, matrix } = content;
   const canvas = element("canvas", { "aria-hidden": "true" });

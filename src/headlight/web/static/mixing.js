@@ -14,9 +14,10 @@ export function mountMixing(page) {
       rows: answer.tokens,
       columns: answer.tokens,
       matrix: answer.matrix,
+      largest: answer.largest,
       isSigned: false,
       palette: page.about.palette,
-      label: `Token mixing, ${answer.method}, up to layer ${answer.layer + 1}`,
+      label: `Token mixing, ${answer.method}, up to layer ${answer.layer}`,
       sentence: (row, column) =>
         `How much of “${answer.tokens[column]}” is in “${answer.tokens[row]}”`,
     });
@@ -39,7 +40,7 @@ export function mountMixing(page) {
     const body = {
       ...questionOf(state),
       method: byId("mix-method").value,
-      layer: layer - 1,
+      layer,
       accumulated: true,
     };
     const most = page.about.limits.matrix_tokens;

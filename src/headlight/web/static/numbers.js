@@ -13,6 +13,8 @@ export function probability(value) {
 
 export const percent = (share) => `${Math.round(share * 100)} %`;
 
+export const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+
 export function quoted(label) {
   return `‘${String(label).trim()}’`;
 }

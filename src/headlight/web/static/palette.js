@@ -1,12 +1,24 @@
+// All colours and thresholds are those that the server sends: it has them from the library's one scale.
+const faded = (colour, opacity) => colour.replace(")", ` / ${opacity.toFixed(3)})`);
+
+// The colour of a share of the largest score.
+export function colourOf(share, isSigned, palette) {
+  const tone = isSigned ? (share < 0 ? "negative" : "positive") : "unsigned";
+  return faded(palette[tone], Math.min(Math.abs(share), 1) * palette.strongest);
+}
+
+// Whether a score is so negative that more than colour must tell it.
+export const isMarked = (share, isSigned, palette) => isSigned && share < palette.marked;
+
 export function applyPalette(palette) {
-  for (const tone of ["positive", "negative", "unsigned"]) {
-    document.documentElement.style.setProperty(
-      `--${tone}`,
-      palette[tone].replace(")", ` / ${palette.strongest})`),
-    );
-  }
+  const { style } = document.documentElement;
+  for (const tone of ["positive", "negative", "unsigned"])
+    style.setProperty(`--${tone}`, faded(palette[tone], palette.strongest));
+  for (const [kind, colour] of Object.entries(palette.heads))
+    style.setProperty(`--head-${kind}`, colour);
 }
 
 export function comparing(palette) {
-  return { ...palette, positive: palette.more, negative: palette.less };
+  const names = { ...palette.names, positive: palette.names.more, negative: palette.names.less };
+  return { ...palette, positive: palette.more, negative: palette.less, names };
 }

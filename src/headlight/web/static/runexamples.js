@@ -1,7 +1,7 @@
 import { byId, element, fill } from "/static/dom.js";
 import { difference, heatmap } from "/static/heatmap.js";
 import { askKindly } from "/static/notices.js";
-import { number, quoted } from "/static/numbers.js";
+import { capital, number, quoted } from "/static/numbers.js";
 import { comparing } from "/static/palette.js";
 import { addressOf } from "/static/runaddress.js";
 
@@ -89,6 +89,11 @@ export function mountExamples(page) {
     if (answer) page.answers.change({ examples: answer });
   }
 
+  const { positive, negative, unsigned } = page.about.palette.names;
+  fill(
+    byId("colour-words"),
+    `${capital(positive)} speaks for the answer, ${negative} dotted against it; ${unsigned} counted.`,
+  );
   for (const id of ["first", "second"])
     byId(id).addEventListener("change", (event) =>
       page.state.change({ [id]: event.target.value, offset: 0 }),
