@@ -10,7 +10,7 @@ REVIEW := a charming and often affecting journey, though the plot is thin
 # Without its bytecode every start of Python compiles torch and transformers again, which takes longer than most tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all check lint docs benchmark faithfulness load kill-test clean
+.PHONY: install demo test test-all check check-page lint docs benchmark faithfulness load kill-test clean
 
 install: $(VENV)/.installed
 
@@ -42,14 +42,28 @@ test: install  ## set up and run the quick tests
 test-all: test  ## the quick tests and then the slow ones: every pair, browsers, clusters, kills, training
 	$(BIN)/python -m pytest -m slow
 
-check: install  ## format, lint and types
+check: install check-page  ## format, lint and types, of Python and of the page's JavaScript
 	$(BIN)/ruff format --no-cache --check .
 	$(BIN)/ruff check --no-cache .
 	$(BIN)/mypy
 
+ifneq ($(shell command -v npm),)
+check-page: node_modules/.installed
+	npm run --silent check
+
+node_modules/.installed: package.json package-lock.json
+	@echo "setting up: what checks the page's JavaScript (TypeScript, ESLint, Prettier)"
+	npm ci --silent
+	touch $@
+else
+check-page:
+	@echo "NOT CHECKED: the JavaScript of the page, because npm is not installed"
+endif
+
 lint: install  ## repair what can be repaired
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	test ! -d node_modules || npm run --silent fix
 
 docs: install  ## write the generated pages and the picture
 	$(BIN)/python docs/generate.py
@@ -70,4 +84,4 @@ kill-test: install  ## kill a run twenty times, here and on a cluster
 	HEADLIGHT_KILLS=20 $(BIN)/python -m pytest -n0 tests/evaluation/test_kill.py
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) node_modules build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

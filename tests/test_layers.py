@@ -41,7 +41,8 @@ INSIDE = {
         ("inputs", "choices"),
         ("plan",),
         ("batches",),
-        ("continuation", "conservation", "prediction", "long_texts", "robust"),
+        ("continuation", "conservation", "prediction", "long_texts"),
+        ("robust",),
         ("explain", "generation", "labels", "layers", "mix"),
     ),
     "evaluation": (

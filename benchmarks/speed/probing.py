@@ -19,7 +19,8 @@ from headlight.batch import collate, encode
 from headlight.data import read_examples
 from headlight.metrics.case import Case
 from headlight.metrics.measuring import begun
-from headlight.probing.ask import ask, packed, subject_of
+from headlight.probing.ask import ask, packed
+from headlight.probing.probe import subject_of
 from headlight.running.logits import logits_of
 from headlight.running.memory import TOKENS_AT_ONCE
 

@@ -11,10 +11,12 @@ from transformers import MambaConfig, MambaForCausalLM, OPTConfig, OPTForCausalL
 
 import headlight
 from headlight import METHODS, Batch, InvalidOption, Model, Target
+from headlight.errors import HeadlightError
 from headlight.explaining.choices import CHOICES
-from headlight.explaining.plan import default_method, planned
+from headlight.explaining.plan import default_method, methods_for, planned
 from headlight.headmask import HeadMask
 from headlight.models.model import Task
+from headlight.registry.entries import Entry
 from headlight.shapes import Scores
 from headlight.trace.trace import Trace
 from tests.networks import MASK, TARGETS, VOCABULARY, model, network, rows
@@ -320,3 +322,26 @@ def test_the_default_finds_the_words_that_decide_in_a_language_model() -> None:
     assert found.method == "attn_lrp"
     assert scores["France"] > scores["The"]
     assert min(scores["France"], scores["capital"], scores["is"]) > 0
+
+
+def test_methods_for_a_model_are_those_that_can_be_planned(classifier: Model) -> None:
+    def is_planned(name: str) -> bool:
+        try:
+            planned(classifier, name)
+        except HeadlightError:
+            return False
+        return True
+
+    assert methods_for(classifier) == [name for name in METHODS if is_planned(name)]
+    assert "mask_lrp" not in methods_for(classifier)
+
+
+def test_a_method_with_an_option_that_nothing_settles_is_for_no_model(
+    classifier: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def demanding(trace: object, *, wish: str) -> None:
+        """Needs to be told a wish."""
+
+    monkeypatch.setitem(METHODS.entries, "demanding", Entry("demanding", demanding))
+    monkeypatch.setitem(METHODS.spellings, "demanding", "demanding")
+    assert "demanding" not in methods_for(classifier)

@@ -62,3 +62,8 @@ def test_other_packages_add_theirs_through_entry_points(monkeypatch: pytest.Monk
 def test_an_option_that_counted_otherwise_is_refused_with_the_new_number() -> None:
     with pytest.raises(InvalidOption, match="start_layer=2 is first_layer=3"):
         METHODS.specified("transformer_attribution:start_layer=2")
+
+
+def test_methods_that_ask_often_or_compute_long_are_slow() -> None:
+    assert METHODS["attcat"].cost == "fast"
+    assert METHODS["occlusion"].cost == METHODS["attention_flow"].cost == "slow"

@@ -6,6 +6,7 @@ from headlight.renderers.colours import (
     DARK,
     HEAD_KINDS,
     LIGHT,
+    NAMES,
     PALETTES,
     Palette,
     Paper,
@@ -69,3 +70,12 @@ def test_full_colours_get_black_or_white_ink() -> None:
     assert all(contrast(ink_on(fill), fill) >= 4.5 for fill in HEAD_KINDS.values())
     assert ink_on((0, 0, 60)) == (255, 255, 255)
     assert as_hex((0, 158, 115)) == "#009e73"
+
+
+def test_every_hue_has_a_name() -> None:
+    used = {
+        colour
+        for each in PALETTES.values()
+        for colour in (each.positive, each.negative, each.unsigned)
+    }
+    assert used | set(HEAD_KINDS.values()) == set(NAMES)

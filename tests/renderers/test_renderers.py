@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from headlight import RENDERERS, Attribution, Model, UnknownName
 from headlight.renderers import html
 from headlight.renderers.colours import PALETTES, opacity, palette
 from headlight.renderers.comparison import differences
-from headlight.renderers.pieces import headline, pieces
+from headlight.renderers.pieces import headline, pieces, scaled, token_pieces
 from headlight.renderers.terminal import HeatMap, comparison, difference_maps, matrix_table
 from tests.test_attribution import made
 
@@ -221,3 +222,26 @@ def test_scales_are_in_one_place_and_bounded() -> None:
     assert set(PALETTES) == {"blue_red", "green_red", "difference"}
     with pytest.raises(UnknownName, match="no palette named 'rainbow'"):
         palette("rainbow")
+
+
+def test_pieces_of_several_maps_share_a_scale() -> None:
+    one, other = pieces(made()), pieces(made())
+    doubled = [replace(piece, score=2 * piece.score) for piece in other]
+    together = scaled([*one, *doubled])
+    assert [piece.share for piece in together[: len(one)]] == [piece.share / 2 for piece in one]
+    assert [piece.share for piece in together[len(one) :]] == [piece.share for piece in other]
+    assert scaled([]) == []
+
+
+def test_tokens_without_their_text_are_pieces_too() -> None:
+    shown = token_pieces(
+        ["[CLS]", "un", "##loved", "film"], [9.0, -1.0, 0.5, 2.0], [True, *[False] * 3]
+    )
+    assert [(p.before, p.text, p.share, p.segment) for p in shown] == [
+        ("", "[CLS]", 4.5, None),
+        (" ", "un", -0.5, 0),
+        ("", "loved", 0.25, 0),
+        (" ", "film", 1.0, 0),
+    ]
+    (alone,) = token_pieces(["[SEP]"], [3.0], [True])
+    assert alone.share == 1.0

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from headlight import Model
 from headlight.web.app import application
 from headlight.web.limits import Limits
-from headlight.web.loaded_models import Shelf
+from headlight.web.loaded_models import LoadedModels
 from headlight.web.runs import Runs
 
 
@@ -74,10 +74,10 @@ def site(
     **more: Any,
 ) -> Iterator[Site]:
     """An application over these models and runs, closed in the end."""
-    shelf = Shelf(tuple(models or ()))
+    loaded = LoadedModels(tuple(models or ()))
     for name, model in (models or {}).items():
-        shelf.add(name, model)
-    app = application(shelf, Runs(dict(runs or {})), limits=limits, **more)
+        loaded.add(name, model)
+    app = application(loaded, Runs(dict(runs or {})), limits=limits, **more)
     try:
         yield Site(app)
     finally:

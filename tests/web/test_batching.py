@@ -16,9 +16,9 @@ from headlight.methods import METHODS
 from headlight.registry.entries import Entry
 from headlight.shapes import Scores
 from headlight.trace.trace import Trace
-from headlight.web import answers
+from headlight.web.answers import explaining
 from headlight.web.limits import Limits
-from headlight.web.worker import Desk, Job
+from headlight.web.worker import Ticket, Worker
 from tests.conftest import WORDS
 from tests.web.sites import Site, refused, site
 
@@ -36,9 +36,9 @@ def question(text: str, **more: Any) -> dict[str, Any]:
 
 @dataclass(eq=False)
 class Held:
-    """A desk whose first question waits, so that the others gather behind it."""
+    """A worker whose first question waits, so that the others gather behind it."""
 
-    queued: list[Job] = field(default_factory=list)
+    queued: list[Ticket[Any, Any]] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
     begun: Event = field(default_factory=Event)
     may_go_on: Event = field(default_factory=Event)
@@ -51,11 +51,11 @@ class Held:
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     made = Held()
-    enqueue, explain_all = Desk.enqueue, answers.explain_all
+    enqueue, explain_all = Worker.enqueue, explaining.explain_all
 
-    def counted(desk: Desk, job: Job) -> None:
-        enqueue(desk, job)
-        made.queued.append(job)
+    def counted(worker: Worker, ticket: Ticket[Any, Any]) -> None:
+        enqueue(worker, ticket)
+        made.queued.append(ticket)
 
     def waited(model: Model, questions: Sequence[Any], limits: Limits) -> list[Any]:
         made.calls.append(len(questions))
@@ -63,8 +63,8 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
         assert made.may_go_on.wait(30)
         return explain_all(model, questions, limits)
 
-    monkeypatch.setattr(Desk, "enqueue", counted)
-    monkeypatch.setattr(answers, "explain_all", waited)
+    monkeypatch.setattr(Worker, "enqueue", counted)
+    monkeypatch.setattr(explaining, "explain_all", waited)
     yield made
     made.may_go_on.set()
 

@@ -25,7 +25,7 @@ from headlight.cli import app, main
 from headlight.errors import MissingExtra
 from headlight.web.app import STATIC
 from headlight.web.guard import LOOPBACK
-from headlight.web.loaded_models import Shelf
+from headlight.web.loaded_models import LoadedModels
 from headlight.web.server import Address, found_runs, listening
 from tests.cli.test_cli import folder
 from tests.web.sites import Site
@@ -307,10 +307,10 @@ def test_every_example_of_an_own_model_can_be_explained(page: Site) -> None:
 def test_models_come_one_after_the_other_and_a_bad_one_is_told(
     folder: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    shelf = Shelf((folder, "nowhere/nothing"))
-    assert shelf.loading == [folder, "nowhere/nothing"]
-    shelf.fill_up()
-    assert shelf.loading == []
-    assert list(shelf.models) == [folder]
-    assert "no model could be loaded from 'nowhere/nothing'" in shelf.failed["nowhere/nothing"]
+    loaded = LoadedModels((folder, "nowhere/nothing"))
+    assert loaded.loading == [folder, "nowhere/nothing"]
+    loaded.fill_up()
+    assert loaded.loading == []
+    assert list(loaded.models) == [folder]
+    assert "no model could be loaded from 'nowhere/nothing'" in loaded.failed["nowhere/nothing"]
     assert "nowhere/nothing cannot be loaded" in caplog.text

@@ -181,13 +181,15 @@ def evaluate(
 
 def listed(given: str, kind: str, data: str, model: str) -> list[str]:
     """Names with commas; 'all' those that fit; nothing the usual ones."""
-    from headlight.evaluation.evaluate import fitting_methods, fitting_metrics
+    from headlight.evaluation.evaluate import fitting_metrics
     from headlight.evaluation.request import DEFAULT_METHODS, DEFAULT_METRICS
+    from headlight.explaining.plan import methods_for
+    from headlight.loading.load import load
 
     if not given:
         return list(DEFAULT_METHODS if kind == "methods" else DEFAULT_METRICS)
     if given == "all":
-        return fitting_methods(model) if kind == "methods" else fitting_metrics(model, data)
+        return methods_for(load(model)) if kind == "methods" else fitting_metrics(model, data)
     return named(given)
 
 

@@ -10,7 +10,6 @@ import torch
 
 from headlight.data import read_examples
 from headlight.data.example import Example
-from headlight.errors import HeadlightError
 from headlight.evaluation.cluster import run_cluster
 from headlight.evaluation.estimate import Cost, estimate
 from headlight.evaluation.folder import Folder, prepare_folder
@@ -19,9 +18,7 @@ from headlight.evaluation.plan import Job, jobs_of, plan
 from headlight.evaluation.request import DEFAULT_METHODS, DEFAULT_METRICS, Request, has_of, prepare
 from headlight.evaluation.results import Results, results_of
 from headlight.evaluation.settings import Options, Settings
-from headlight.explaining.plan import planned
 from headlight.loading.load import load
-from headlight.methods import METHODS
 from headlight.metrics.case import METRICS, Metrics, requirements
 from headlight.models.model import Model, Task
 from headlight.progress import progress_of
@@ -94,19 +91,6 @@ def preview(request: Request) -> tuple[list[Job], Cost, Settings]:
         torch.set_num_threads(ready.settings.threads)
         cost = estimate(ready.settings, ready.models, ready.examples, ready.methods, ready.metrics)
     return jobs_of(ready.settings, plan(ready.methods, ready.metrics)), cost, ready.settings
-
-
-def fitting_methods(model: str | Model) -> list[str]:
-    """All methods that can be used on a model as it is: some need a head mask, or a head that decodes."""
-    loaded = load(model) if isinstance(model, str) else model
-    found = []
-    for name in METHODS:
-        try:
-            planned(loaded, name, "paper", {}, 1, False)
-        except HeadlightError:
-            continue
-        found.append(name)
-    return found
 
 
 def fitting_metrics(model: str, data: str) -> list[str]:

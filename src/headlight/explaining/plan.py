@@ -7,7 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from headlight.errors import HeadlightError, InvalidInput, InvalidOption
-from headlight.explaining.choices import chosen, depends_on_model
+from headlight.explaining.choices import CHOICES, chosen, depends_on_model
 from headlight.explaining.inputs import whole_number
 from headlight.methods import METHODS
 from headlight.models.model import Model, Task
@@ -134,6 +134,32 @@ def completed(entry: Entry, given: Mapping[str, Any], choose: Callable[[str], An
                 f"'{entry.name}' needs the option '{name}'. Give {name}= {option.takes}."
             )
     return entry.with_options({**options, **{name: choose(name) for name in depend}}, entry.name)
+
+
+def methods_for(model: Model) -> list[str]:
+    """All methods that need no more of a caller than this model: some need a head mask, or a head that decodes.
+
+    The registry says which options a method cannot do without; each is looked for once.
+    """
+    has = cache(partial(settles, model))
+    return [
+        name
+        for name in METHODS
+        if all(
+            has(option.name) for option in METHODS[name].options.values() if not option.has_default
+        )
+    ]
+
+
+def settles(model: Model, option: str) -> bool:
+    """Whether a model brings the value of an option that has no default."""
+    if option not in CHOICES:
+        return False
+    try:
+        chosen(model, {}, option)
+    except HeadlightError:
+        return False
+    return True
 
 
 def settled(model: Model, entry: Entry) -> Entry:

@@ -8,6 +8,7 @@ from headlight.batch import Row
 from headlight.errors import HeadlightError
 from headlight.explaining.batches import run
 from headlight.explaining.plan import Plan, known_options, planned
+from headlight.explaining.prediction import Prediction, predict
 from headlight.models.model import Model
 from headlight.target import Target
 
@@ -51,3 +52,19 @@ def run_each(
         return first + run_each(model, rows[middle:], targets[middle:], plan)
     alone = [run_each(model, rows, targets, plan.only(entry))[0] for entry in plan.entries]
     return [{name: found for each in alone for name, found in each.items()}]
+
+
+def predict_each(
+    model: Model, rows: Sequence[Row], targets: Sequence[Target]
+) -> list[Prediction | HeadlightError]:
+    """As `predict`; where it fails, each half of the rows is tried."""
+    if not rows:
+        return []
+    try:
+        return list(predict(model, rows, targets))
+    except HeadlightError as error:
+        if len(rows) == 1:
+            return [error]
+    middle = len(rows) // 2
+    first = predict_each(model, rows[:middle], targets[:middle])
+    return first + predict_each(model, rows[middle:], targets[middle:])

@@ -16,7 +16,11 @@ CAPACITY_UNIT = 2**30
 
 
 @METHODS.register(
-    "attention_flow", needs={"attention"}, aliases=("flow",), paper="Abnar and Zuidema (2020)"
+    "attention_flow",
+    needs={"attention"},
+    aliases=("flow",),
+    paper="Abnar and Zuidema (2020)",
+    is_laborious=True,
 )
 def attention_flow(trace: Trace) -> Scores:
     """Maximum flow from the prediction to each token, attention being the capacity of each edge.

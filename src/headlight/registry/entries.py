@@ -28,7 +28,8 @@ class Entry:
     `roles` which further scores it compares, `axes` what its curve shows (across, up), `chunked` in which
     protocols its mean is the mean of means of chunks.
     `preset` names the rules by which a method sends relevance, where it has no option for them. `settled`
-    are options that are part of the name, as in NAME:OPTION=VALUE.
+    are options that are part of the name, as in NAME:OPTION=VALUE. `is_laborious` marks a method that computes
+    long beside its passes.
     """
 
     name: str
@@ -46,12 +47,18 @@ class Entry:
     axes: tuple[str, str] | None = None
     chunked: tuple[str, ...] = ()
     preset: str = ""
+    is_laborious: bool = False
     settled: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def summary(self) -> str:
         """The first sentence of the function's documentation."""
         return (self.function.__doc__ or "").strip().split("\n")[0]
+
+    @property
+    def cost(self) -> Literal["fast", "slow"]:
+        """Whether a method is one pass and little more, or asks the model many times or computes long."""
+        return "slow" if self.is_laborious or "replay" in self.needs else "fast"
 
     @property
     def difference(self) -> str:

@@ -43,6 +43,8 @@ BLUE: Rgb = (0, 114, 178)
 GREEN: Rgb = (0, 158, 115)
 PURPLE: Rgb = (136, 86, 167)
 VERMILION: Rgb = (213, 94, 0)
+NAMES = {BLUE: "blue", GREEN: "green", PURPLE: "purple", VERMILION: "orange"}
+"""What people call the hues."""
 
 PALETTES = {
     "blue_red": Palette(BLUE, VERMILION, PURPLE),

@@ -1,9 +1,11 @@
 """An attribution as stretches of the original text, which every renderer draws."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from headlight.attribution import Attribution
 from headlight.renderers.colours import Palette
+from headlight.tokens import ordinary, spelled
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,41 @@ class Piece:
 
 
 def pieces(attribution: Attribution) -> list[Piece]:
-    """The text in order, with special tokens where they stand.
+    """The text in order, with special tokens where they stand."""
+    return scaled(unscaled(attribution))
+
+
+def scaled(drafts: Sequence[Piece]) -> list[Piece]:
+    """Pieces, perhaps of several maps, on one scale.
+
+    Shares are of the largest magnitude among ordinary tokens, so a dominating [CLS] hides nothing.
+    """
+    counts = ordinary([piece.is_special for piece in drafts])
+    sizes = [
+        abs(piece.score) for piece, is_counted in zip(drafts, counts, strict=True) if is_counted
+    ]
+    largest = max(sizes, default=0.0)
+    return [replace(p, share=p.score / largest if largest else 0.0) for p in drafts]
+
+
+def token_pieces(
+    tokens: Sequence[str], scores: Sequence[float], is_special: Sequence[bool]
+) -> list[Piece]:
+    """Tokens of which the text is not at hand, such as those of a stored run, as pieces."""
+    drafts = []
+    for position, token in enumerate(spelled(tokens)):
+        text, special = token.lstrip(), is_special[position]
+        before = token[: len(token) - len(text)]
+        segment = None if special else 0
+        drafts.append(Piece(text, scores[position], 0.0, special, before, (position,), segment))
+    return scaled(drafts)
+
+
+def unscaled(attribution: Attribution) -> list[Piece]:
+    """The text in order, without shares.
 
     Tokens that share a character (the bytes of an emoji) are one piece with the sum of their scores.
     The second text of a pair begins a line.
-    Shares are of the largest magnitude among ordinary tokens, so a dominating [CLS] hides nothing.
     """
     drafts: list[Piece] = []
     cursors = [0] * max(len(attribution.texts), 1)
@@ -46,15 +78,14 @@ def pieces(attribution: Attribution) -> list[Piece]:
             drafts[-1] = replace(last, score=last.score + score, positions=covered)
             continue
         start = max(start, cursor)
-        gap = text[cursor:start] if cursor else "\n" if segment else " " * bool(drafts)
+        opening = "\n" if segment else " " if drafts else ""
+        gap = text[cursor:start] if cursor else opening
         body = text[start:end]
         stripped = body.lstrip()
         before = gap + body[: len(body) - len(stripped)]
         drafts.append(Piece(stripped, score, 0.0, False, before, (position,), segment))
         cursors[segment] = end
-    ordinary = [abs(piece.score) for piece in drafts if not piece.is_special]
-    largest = max(ordinary or [abs(piece.score) for piece in drafts])
-    return [replace(p, share=p.score / largest if largest else 0.0) for p in drafts]
+    return drafts
 
 
 def headline(attribution: Attribution) -> str:

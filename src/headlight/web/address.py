@@ -1,4 +1,4 @@
-"""Where a server listens, and who may come; nothing here needs torch, so a taken port is told at once."""
+"""Where a server listens, and who may come; nothing here needs torch, so a taken port is reported at once."""
 
 import secrets
 import socket

@@ -2,12 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -18,12 +18,19 @@ from starlette.exceptions import HTTPException
 from headlight import __version__
 from headlight.errors import HeadlightError, UnknownName
 from headlight.methods import METHODS
-from headlight.renderers.colours import STRONGEST, palette
-from headlight.web import answers
+from headlight.models.model import Model
+from headlight.web.about import add_about
+from headlight.web.answers import explaining
+from headlight.web.answers.curves import curves as deletion_curves
+from headlight.web.answers.generation import generate as generated
+from headlight.web.answers.heads import head_map
+from headlight.web.answers.hiding import hide as probability_change
+from headlight.web.answers.layers import layers as by_layer
+from headlight.web.answers.mixing import mixing
 from headlight.web.exports import FILES, export
 from headlight.web.guard import HEADERS, LOOPBACK, Guard, refusal_body
 from headlight.web.limits import Limits, Refusal
-from headlight.web.loaded_models import Shelf
+from headlight.web.loaded_models import LoadedModels
 from headlight.web.questions import (
     Curves,
     Explain,
@@ -35,28 +42,29 @@ from headlight.web.questions import (
     Question,
 )
 from headlight.web.replies import (
-    About,
+    DeletionCurves,
     Disagreements,
     Explanation,
-    Fallen,
     Generated,
     HeadMap,
-    Hidden,
     Layered,
     MeanCurves,
     Mixed,
+    ProbabilityChange,
     Refused,
     Run,
 )
 from headlight.web.runs import Runs
-from headlight.web.worker import Desk
+from headlight.web.worker import Worker
 
 STATIC = Path(__file__).parent / "static"
 LOG = logging.getLogger("headlight.web")
+Q = TypeVar("Q", bound=Question | Generate)
+Reply = TypeVar("Reply")
 
 
 def application(
-    shelf: Shelf,
+    models: LoadedModels,
     runs: Runs,
     *,
     limits: Limits | None = None,
@@ -65,12 +73,12 @@ def application(
 ) -> FastAPI:
     """The page and its API over models and runs."""
     limits = limits or Limits()
-    desk = Desk(limits)
+    worker = Worker(limits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        await asyncio.to_thread(desk.close)
+        await asyncio.to_thread(worker.close)
 
     app = FastAPI(
         title="headlight",
@@ -83,54 +91,14 @@ def application(
         lifespan=lifespan,
     )
     add_pages(app)
-    clerk = Clerk(shelf, desk, limits)
-    add_answers(app, clerk)
-    add_trust(app, clerk)
+    requests = Requests(models, worker, limits)
+    add_about(app, models, runs, limits)
+    add_answers(app, requests)
+    add_trust(app, requests)
     add_runs(app, runs)
     add_errors(app)
-
-    @app.get("/api/about", tags=["about"])
-    def about() -> About:
-        """The models, methods, runs and limits of this server."""
-        return {
-            "version": __version__,
-            "limits": {**vars(limits)},
-            "models": [shelf.described[n] for n in shelf.names if n in shelf.described],
-            "loading": shelf.loading,
-            "failed": shelf.failed,
-            "methods": [method_facts(name) for name in METHODS],
-            "runs": list(runs.folders),
-            "palette": palette_facts(),
-        }
-
     app.add_middleware(Guard, limits=limits, hosts=hosts, token=token)
     return app
-
-
-def method_facts(name: str) -> dict[str, Any]:
-    """What the page is told about a method."""
-    entry = METHODS[name]
-    return {
-        "name": name,
-        "summary": entry.summary,
-        "signed": entry.signed,
-        "paper": entry.paper,
-        "cost": "slow" if answers.is_slow(name) else "fast",
-    }
-
-
-def palette_facts() -> dict[str, Any]:
-    """The colours of the heat maps, from the one place that knows them."""
-    signed, compared = palette("blue_red"), palette("green_red")
-    hues = {
-        "positive": signed.positive,
-        "negative": signed.negative,
-        "unsigned": signed.unsigned,
-        "more": compared.positive,
-        "less": compared.negative,
-    }
-    shown = {name: f"rgb({red} {green} {blue})" for name, (red, green, blue) in hues.items()}
-    return {**shown, "strongest": STRONGEST}
 
 
 # ------------------------------------------------------------------------------------- routes
@@ -155,32 +123,32 @@ def add_pages(app: FastAPI) -> None:
 
 
 @dataclass(frozen=True)
-class Clerk:
-    """Takes questions to the desk, once they are known to be within the limits."""
+class Requests:
+    """Takes questions to the worker, once they are known to be within the limits."""
 
-    shelf: Shelf
-    desk: Desk
+    models: LoadedModels
+    worker: Worker
     limits: Limits
 
-    async def together(self, request: Request, question: Explain) -> Any:
+    async def together(self, request: Request, question: Explain) -> Explanation:
         """An explanation from a pass that questions of the same methods share."""
         self.check(question)
-        work = partial(answers.explain_all, self.shelf[question.model], limits=self.limits)
+        work = partial(explaining.explain_all, self.models[question.model], limits=self.limits)
         mask = None if question.mask is None else tuple(map(tuple, question.mask))
         key = (question.model, tuple(question.methods), mask)
-        return await unless_gone(request, self.desk.ask(key, work, question))
+        return await unless_gone(request, self.worker.ask(key, work, question))
 
     async def alone(
-        self, request: Request, question: Question | Generate, answer: Callable[..., Any]
-    ) -> Any:
-        """An answer of its own."""
+        self, request: Request, question: Q, answer: Callable[[Model, Q, Limits], Reply]
+    ) -> Reply:
+        """An answer from passes that no other question shares."""
         self.check(question)
-        model = self.shelf[question.model]
+        model = self.models[question.model]
 
-        def work(questions: Sequence[Any]) -> Sequence[Any]:
+        def work(questions: Sequence[Q]) -> Sequence[Reply]:
             return [answer(model, each, self.limits) for each in questions]
 
-        return await unless_gone(request, self.desk.ask(object(), work, question))
+        return await unless_gone(request, self.worker.ask(object(), work, question))
 
     def check(self, question: Question | Generate) -> None:
         """Refuse too long texts, too many methods, and names that do not exist, before anything is computed."""
@@ -208,32 +176,28 @@ class Clerk:
                 METHODS[name]
 
 
-def add_answers(app: FastAPI, clerk: Clerk) -> None:
+def add_answers(app: FastAPI, requests: Requests) -> None:
     """The routes that explain."""
 
     @app.post("/api/explain", tags=["explain"])
     async def explain(request: Request, question: Explain) -> Explanation:
         """Prediction and attributions."""
-        found: Explanation = await clerk.together(request, question)
-        return found
+        return await requests.together(request, question)
 
     @app.post("/api/layers", tags=["explain"])
     async def layers(request: Request, question: Layers) -> Layered:
         """One method, layer by layer."""
-        found: Layered = await clerk.alone(request, question, answers.layers)
-        return found
+        return await requests.alone(request, question, by_layer)
 
     @app.post("/api/mix", tags=["explain"])
     async def mix(request: Request, question: Mix) -> Mixed:
         """How much of every token is in every other."""
-        found: Mixed = await clerk.alone(request, question, answers.mixing)
-        return found
+        return await requests.alone(request, question, mixing)
 
     @app.post("/api/generate", tags=["explain"])
     async def generate(request: Request, question: Generate) -> Generated:
         """A continuation, and what made each of its tokens."""
-        found: Generated = await clerk.alone(request, question, answers.generate)
-        return found
+        return await requests.alone(request, question, generated)
 
     @app.post(
         "/api/export",
@@ -243,29 +207,27 @@ def add_answers(app: FastAPI, clerk: Clerk) -> None:
     )
     async def exported(request: Request, question: Export) -> Response:
         """An explanation as a file."""
-        made = await clerk.alone(request, question, answers.export_all)
+        made = await requests.alone(request, question, explaining.attributions)
         return await asyncio.to_thread(export, made, question)
 
     @app.get("/api/heads", tags=["explain"])
     def heads(model: str) -> HeadMap:
         """A model's own head mask, and what the heads do."""
-        return answers.head_map(clerk.shelf[model])
+        return head_map(requests.models[model])
 
 
-def add_trust(app: FastAPI, clerk: Clerk) -> None:
+def add_trust(app: FastAPI, requests: Requests) -> None:
     """The routes that take tokens away."""
 
     @app.post("/api/hide", tags=["trust"])
-    async def hide(request: Request, question: Hide) -> Hidden:
+    async def hide(request: Request, question: Hide) -> ProbabilityChange:
         """The probability with some tokens taken away."""
-        found: Hidden = await clerk.alone(request, question, answers.hide)
-        return found
+        return await requests.alone(request, question, probability_change)
 
     @app.post("/api/curves", tags=["trust"])
-    async def curves(request: Request, question: Curves) -> Fallen:
+    async def curves(request: Request, question: Curves) -> DeletionCurves:
         """Deletion curves of methods, and of random orders."""
-        found: Fallen = await clerk.alone(request, question, answers.curves)
-        return found
+        return await requests.alone(request, question, deletion_curves)
 
 
 def add_runs(app: FastAPI, runs: Runs) -> None:
@@ -293,7 +255,7 @@ def add_runs(app: FastAPI, runs: Runs) -> None:
         return runs.examples(name, first, second, offset, limit)
 
 
-async def unless_gone(request: Request, answer: Any) -> Any:
+async def unless_gone(request: Request, answer: Coroutine[Any, Any, Reply]) -> Reply:
     """The answer, given up when the client goes away."""
 
     async def gone() -> None:

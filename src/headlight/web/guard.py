@@ -127,7 +127,7 @@ def parts_of(url: str) -> SplitResult:
 
 
 def repeated(body: bytes, receive: Receive) -> Receive:
-    """A body that was read, to be read once more; after it comes what comes."""
+    """A `receive` that gives the body that was read once more, then passes messages through."""
     is_read = False
 
     async def again() -> Message:

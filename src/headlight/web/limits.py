@@ -7,11 +7,10 @@ from dataclasses import dataclass
 class Limits:
     """The most of everything that one request, or all of them together, may ask for.
 
-    tokens: of one text with its pair. slow_tokens: where a method takes many passes; slow_methods: of which at
-    most so many are asked for at once. matrix_tokens: where
-    every token is held against every other. body: bytes of a request. upload: seconds in which it must
-    have arrived. seconds: from a request to its answer. waiting: requests in the queue. together: requests
-    that share a pass.
+    tokens: longest text with its pair. slow_tokens: longest text for methods that take many passes.
+    slow_methods: how many such methods a request may use. matrix_tokens: longest text for token-to-token
+    matrices. body: bytes of a request. upload: seconds in which it must have arrived. seconds: from a request
+    to its answer. waiting: requests in the queue. together: requests that share a pass.
     """
 
     characters: int = 20_000

@@ -1,25 +1,27 @@
-"""`Shelf`: the models that a server was started with, and what the page is told about each."""
+"""`LoadedModels`: the models that a server was started with, and what the page shows of each."""
 
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Event, Thread
-from typing import Any
+from typing import Literal
 
 from headlight.batch import Text
 from headlight.data.datasets import OWN, read_examples
 from headlight.errors import HeadlightError, unknown_name
-from headlight.evaluation.evaluate import fitting_methods
 from headlight.explaining.layers import has_layers
-from headlight.explaining.plan import default_method
+from headlight.explaining.plan import default_method, methods_for
 from headlight.loading.catalogue import CATALOGUE
 from headlight.loading.load import load
 from headlight.methods import METHODS
 from headlight.models.model import Model, Task
-from headlight.probing.probe import CHANGES
+from headlight.web.replies import ExampleText, ModelFacts, TextField
 
 LOG = logging.getLogger("headlight.web")
 EXAMPLE_COUNT = 6
+OFFERED_CHANGES = ("delete", "mask", "pad")
+"""Those of the CHANGES that people can tell apart; the others imitate released code."""
+FIELD_NAMES: Sequence[Literal["text", "pair"]] = ("text", "pair")
 MASKED_TEXTS = ("Paris is the [MASK] of France.", "She poured the coffee into a [MASK].")
 PROMPTS = (
     "The capital of France is",
@@ -44,13 +46,13 @@ HINTS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Shelf:
+class LoadedModels:
     """Models by name, in the order in which they were asked for; those still loading are not there yet."""
 
     names: tuple[str, ...]
     models: dict[str, Model] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
-    described: dict[str, dict[str, Any]] = field(default_factory=dict)
+    facts: dict[str, ModelFacts] = field(default_factory=dict)
     loaders: list[Thread] = field(default_factory=list)
     is_closed: Event = field(default_factory=Event)
 
@@ -61,7 +63,7 @@ class Shelf:
         self.loaders[-1].start()
 
     def fill_up(self) -> None:
-        """Load the models that are not there yet; one that cannot be loaded is told, not fatal."""
+        """Load the models that are not there yet; one that cannot be loaded is reported, not fatal."""
         for name in self.names:
             if name not in self.models and not self.is_closed.is_set():
                 try:
@@ -71,14 +73,14 @@ class Shelf:
                     LOG.error("%s cannot be loaded: %s", name, error)
 
     def close(self) -> None:
-        """Load nothing more, and wait for what is being loaded: torch does not survive to be cut off."""
+        """Load nothing more, and wait: a loader thread that is killed when Python ends crashes inside torch."""
         self.is_closed.set()
         for loader in self.loaders:
             loader.join()
 
     def add(self, name: str, model: Model) -> None:
-        """Put a model on the shelf."""
-        self.described[name] = describe(name, model)
+        """Offer a model under a name."""
+        self.facts[name] = facts_of(name, model)
         self.models[name] = model
 
     @property
@@ -92,22 +94,21 @@ class Shelf:
         return self.models[name]
 
 
-def describe(name: str, model: Model) -> dict[str, Any]:
-    """What the page is told about a model."""
+def facts_of(name: str, model: Model) -> ModelFacts:
+    """What the page shows and offers for a model."""
     config = model.network.config.get_text_config()
     entry = CATALOGUE.get(name)
-    methods = fitting_methods(model)
+    methods = methods_for(model)
     has_heads, has_mask = "transformer_attribution" in methods, "mask_lrp" in methods
     if has_heads and not has_mask:
         methods.append("mask_lrp")
     has_labels = model.task in (Task.SEQUENCE, Task.TOKEN)
     has_mask_token = model.tokenizer is not None and model.tokenizer.mask_token_id is not None
-    changes = [c for c in CHANGES if c in ("delete", "mask", "pad")]
     return {
         "name": name,
         "title": entry.decides if entry else f"{type(model.network).__name__}, {model.task}",
         "task": str(model.task),
-        "fields": fields(model, name),
+        "fields": text_fields(model, name),
         "labels": list(model.labels.values()) if has_labels else None,
         "target_hint": HINTS.get(model.task),
         "generates": model.task is Task.CAUSAL,
@@ -119,15 +120,19 @@ def describe(name: str, model: Model) -> dict[str, Any]:
         "default_method": default_method(model)[0],
         "layered": [n for n in methods if has_layers(METHODS[n])],
         "mixing": [n for n in methods if METHODS[n].mixing is not None],
-        "changes": [c for c in changes if c != "mask" or has_mask_token],
-        "examples": [
-            {"text": text, "pair": None} if isinstance(text, str) else {"text": text[0], "pair": text[1]}
-            for text in examples(model, name)
-        ],
+        "changes": [c for c in OFFERED_CHANGES if c != "mask" or has_mask_token],
+        "examples": [example_text(text) for text in examples(model, name)],
     }  # fmt: skip
 
 
-def fields(model: Model, name: str) -> list[dict[str, Any]]:
+def example_text(text: Text) -> ExampleText:
+    """A text or a pair, ready for JSON."""
+    if isinstance(text, str):
+        return {"text": text, "pair": None}
+    return {"text": text[0], "pair": text[1]}
+
+
+def text_fields(model: Model, name: str) -> list[TextField]:
     """The texts that a model reads; whether a classifier that is not ours reads pairs is not known."""
     own = OWN.get(f"samples/{name.partition('-')[0]}")
     if model.task in FIELDS:
@@ -139,7 +144,7 @@ def fields(model: Model, name: str) -> list[dict[str, Any]]:
     is_open = model.task not in FIELDS and own is None
     return [
         {"name": key, "label": label, "optional": key == "pair" and is_open}
-        for key, label in zip(("text", "pair"), labels, strict=False)
+        for key, label in zip(FIELD_NAMES, labels, strict=False)
     ]
 
 
@@ -147,8 +152,8 @@ def examples(model: Model, name: str) -> Sequence[Text]:
     """Texts to start with."""
     source = f"samples/{name.partition('-')[0]}"
     if source in OWN:
-        found, _ = read_examples(source, limit=EXAMPLE_COUNT)
-        return [example.text for example in found]
+        samples, _ = read_examples(source, limit=EXAMPLE_COUNT)
+        return [example.text for example in samples]
     if model.task is Task.QUESTION:
         return [("Who wrote it?", "Frankenstein was written by Mary Shelley in 1818.")]
     return {Task.MASKED: MASKED_TEXTS, Task.CAUSAL: PROMPTS}.get(model.task, SENTENCES)

@@ -64,7 +64,7 @@ class Mix(Question):
     """How much of every token is in every other."""
 
     method: Name = "alti"
-    layer: int = -1
+    layer: int = Field(-1, description="1 is the first layer, −1 the last")
     accumulated: bool = True
 
 

@@ -1,6 +1,6 @@
 """What is answered: the bodies of replies, as OpenAPI documents them."""
 
-from typing import Any
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -62,7 +62,7 @@ class Explanation(TypedDict):
     failures: dict[str, str]
 
 
-class Hidden(TypedDict):
+class ProbabilityChange(TypedDict):
     """The probability of the explained label before and after tokens were taken away."""
 
     label: str
@@ -71,12 +71,22 @@ class Hidden(TypedDict):
     predicted: str | None
 
 
+class TrustVerdict(TypedDict):
+    """How far a method can be trusted on this text, and the mean probability that it and chance leave."""
+
+    level: Literal["unknown", "poor", "fair", "good"]
+    sentence: str
+    mean: float
+    random_mean: float
+
+
 class Curve(TypedDict):
-    """How the probability falls in the order of a method."""
+    """How the probability falls in the order of a method, and the verdict on that."""
 
     method: str
     probabilities: list[float]
     aopc: float
+    trust: TrustVerdict
 
 
 class RandomCurve(TypedDict):
@@ -88,7 +98,7 @@ class RandomCurve(TypedDict):
     aopc: float
 
 
-class Fallen(TypedDict):
+class DeletionCurves(TypedDict):
     """Deletion curves over the shares of the tokens that were taken away."""
 
     label: str
@@ -114,23 +124,31 @@ class Layered(TypedDict):
 
 
 class Mixed(TypedDict):
-    """matrix[i][j]: how much of input token j is in token i."""
+    """matrix[i][j]: how much of input token j is in token i; `layer` is 1 to `layers`.
+
+    largest: the value that has the strongest colour.
+    """
 
     method: str
     layer: int
     layers: int
     tokens: list[str]
     matrix: Grid
+    largest: float
 
 
 class Generated(TypedDict):
-    """matrix[o][i]: the score of input token i for output token o; inputs are the prompt and outputs before."""
+    """matrix[o][i]: the score of input token i for output token o; inputs are the prompt and outputs before.
+
+    largest: the score that has the strongest colour; the first token is not in the scale.
+    """
 
     method: str
     signed: bool
     prompt: list[str]
     output: list[str]
     matrix: Grid
+    largest: float
 
 
 class HeadMap(TypedDict):
@@ -143,17 +161,92 @@ class HeadMap(TypedDict):
     open: list[list[bool]]
 
 
+class TextField(TypedDict):
+    """A text that a model reads, and what the page calls it."""
+
+    name: Literal["text", "pair"]
+    label: str
+    optional: bool
+
+
+class ExampleText(TypedDict):
+    """A text, or a pair of texts, to start with."""
+
+    text: str
+    pair: str | None
+
+
+class ModelFacts(TypedDict):
+    """What the page shows and offers for a model."""
+
+    name: str
+    title: str
+    task: str
+    fields: list[TextField]
+    labels: list[str] | None
+    target_hint: str | None
+    generates: bool
+    layers: int
+    heads: int
+    has_heads: bool
+    has_mask: bool
+    methods: list[str]
+    default_method: str
+    layered: list[str]
+    mixing: list[str]
+    changes: list[str]
+    examples: list[ExampleText]
+
+
+class MethodFacts(TypedDict):
+    """What the page shows of a method."""
+
+    name: str
+    summary: str
+    signed: bool
+    paper: str
+    cost: Literal["fast", "slow"]
+
+
+class ToneNames(TypedDict):
+    """What people call the colours."""
+
+    positive: str
+    negative: str
+    unsigned: str
+    more: str
+    less: str
+
+
+class PaletteFacts(TypedDict):
+    """Colours as CSS writes them, of scores and, by kind, of heads.
+
+    strongest: the opacity of the largest score. marked: signed shares below this are marked by more than
+    colour.
+    """
+
+    positive: str
+    negative: str
+    unsigned: str
+    more: str
+    less: str
+    heads: dict[str, str]
+    names: ToneNames
+    strongest: float
+    marked: float
+
+
 class About(TypedDict):
     """The models, methods, runs and limits of a server."""
 
     version: str
     limits: dict[str, float]
-    models: list[dict[str, Any]]
+    models: list[ModelFacts]
     loading: list[str]
     failed: dict[str, str]
-    methods: list[dict[str, Any]]
+    methods: list[MethodFacts]
     runs: list[str]
-    palette: dict[str, Any]
+    palette: PaletteFacts
 
 
 class Cell(TypedDict):
@@ -221,7 +314,7 @@ class Compared(TypedDict):
 
 
 class Disagreements(TypedDict):
-    """A page of examples, the most different first, of so many in all."""
+    """A page of examples, the most different first; `total` counts all pages."""
 
     total: int
     examples: list[Compared]

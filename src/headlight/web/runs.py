@@ -16,7 +16,9 @@ from headlight.errors import unknown_name
 from headlight.evaluation.folder import open_folder
 from headlight.evaluation.results import Results, open_run
 from headlight.metrics.case import axes_of, metric_of
-from headlight.tokens import spelled
+from headlight.renderers.pieces import token_pieces
+from headlight.tokens import ordinary
+from headlight.web.answers.formatting import shown
 from headlight.web.replies import Cell, Disagreements, MeanCurves, MetricRow, Run, Shown
 
 Scored = dict[int, dict[str, Any]]
@@ -126,8 +128,8 @@ class Runs:
                     "gold": golds[n],
                     "predicted": one[n]["predicted_label"],
                     "label": one[n]["label"],
-                    "first": shown(one[n]),
-                    "second": shown(other[n]),
+                    "first": record_pieces(one[n]),
+                    "second": record_pieces(other[n]),
                 }
                 for gap, n in order[offset : offset + limit]
             ],
@@ -185,42 +187,20 @@ def gold_name(label: str | int | None, names: Sequence[str]) -> str | None:
     return None if label is None else str(label)
 
 
-def ordinary(record: dict[str, Any]) -> np.ndarray:
-    """The scores of the tokens that are not special."""
-    kept = [
-        s for s, special in zip(record["scores"], record["special"], strict=True) if not special
-    ]
-    return np.array(kept, np.float64)
+def ordinary_scores(record: dict[str, Any]) -> np.ndarray:
+    """The scores of the tokens that count: those that are not special."""
+    return np.array(record["scores"], np.float64)[ordinary(record["special"])]
 
 
 def disagreement(one: dict[str, Any], other: dict[str, Any]) -> float:
     """1 − Spearman's ρ: 0 for equal orders, 2 for opposite ones; 1 where there is no order."""
-    left, right = ordinary(one), ordinary(other)
+    left, right = ordinary_scores(one), ordinary_scores(other)
     if len(left) < 2 or len(set(left.tolist())) < 2 or len(set(right.tolist())) < 2:
         return 1.0
     return 1.0 - float(spearmanr(left, right).statistic)
 
 
-def shown(record: dict[str, Any]) -> list[Shown]:
+def record_pieces(record: dict[str, Any]) -> list[Shown]:
     """Tokens with their scores, as the page shows pieces of text."""
-    largest = float(np.abs(ordinary(record)).max(initial=0.0))
-    found: list[Shown] = []
-    columns: Sequence[Sequence[Any]] = (
-        spelled(record["tokens"]),
-        record["scores"],
-        record["special"],
-    )
-    for position, (token, score, special) in enumerate(zip(*columns, strict=True)):
-        text = token.lstrip()
-        found.append(
-            {
-                "text": text,
-                "before": token[: len(token) - len(text)],
-                "score": score,
-                "share": round(score / largest, 4) if largest else 0.0,
-                "special": special,
-                "positions": [position],
-                "segment": None if special else 0,
-            }
-        )
-    return found
+    pieces = token_pieces(record["tokens"], record["scores"], record["special"])
+    return [shown(piece, piece.positions) for piece in pieces]

@@ -13,7 +13,7 @@ from headlight.web.address import Address as Address
 from headlight.web.address import listening
 from headlight.web.app import application
 from headlight.web.limits import Limits
-from headlight.web.loaded_models import Shelf
+from headlight.web.loaded_models import LoadedModels
 from headlight.web.runs import Runs
 
 DRAIN = 5
@@ -43,12 +43,12 @@ def serve(
     token = address.needed_token
     folders = found_runs(runs)
     with listening(address) as place:
-        shelf = Shelf(tuple(dict.fromkeys(models)))
-        say(f"loading {shelf.names[0]} …")
-        shelf.fill()
+        loaded = LoadedModels(tuple(dict.fromkeys(models)))
+        say(f"loading {loaded.names[0]} …")
+        loaded.fill()
         results = Runs(folders)
         results.prepare()
-        app = application(shelf, results, limits=limits, token=token, hosts=address.hosts)
+        app = application(loaded, results, limits=limits, token=token, hosts=address.hosts)
         shown = f"[{address.host}]" if ":" in address.host else address.host
         fragment = f"/#token={token}" if token else "/"
         say(f"headlight is at http://{shown}:{place.getsockname()[1]}{fragment} (Ctrl+C stops it)")
@@ -62,12 +62,12 @@ def serve(
         )
         with signals_end_quietly():
             uvicorn.Server(config).run(sockets=[place])
-            shelf.close()
+            loaded.close()
 
 
 @contextmanager
 def signals_end_quietly() -> Iterator[None]:
-    """Nothing happens at a signal but that uvicorn stops: it sends the signal again when all is answered."""
+    """Ignore SIGINT and SIGTERM around uvicorn, which sends them again when all is answered."""
     before = {
         each: signal.signal(each, lambda *_: None) for each in (signal.SIGTERM, signal.SIGINT)
     }

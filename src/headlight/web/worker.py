@@ -1,4 +1,4 @@
-"""`Desk`: one thread that answers requests in their order; those that ask alike share a pass."""
+"""`Worker`: one thread that answers questions in their order; those that ask alike share a pass."""
 
 import asyncio
 from collections import deque
@@ -6,44 +6,46 @@ from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import Condition, Thread
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from headlight.web.limits import Limits, Refusal
 
-Work = Callable[[Sequence[Any]], Sequence[Any]]
+Question = TypeVar("Question")
+Answer = TypeVar("Answer")
+Work = Callable[[Sequence[Question]], Sequence[Answer | Exception]]
 """Answers several questions of one kind, in their order; an answer may be an exception."""
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
-    """A question, the work that answers it, and the key that jobs share whose questions go together."""
+class Ticket(Generic[Question, Answer]):
+    """A place in the queue: a question, the work that answers it, and the key of questions that go together."""
 
     key: Hashable
-    work: Work
-    question: Any
-    answer: Future[Any] = field(default_factory=Future)
+    work: Work[Question, Answer]
+    question: Question
+    answer: Future[Answer] = field(default_factory=Future)
 
 
-class Desk:
-    """A queue of bounded length before one worker.
+class Worker:
+    """A queue of bounded length before one thread.
 
-    A job whose asker has gone, or whose time is over, is passed over; one that has begun is finished.
+    A ticket whose asker has gone, or whose time is over, is passed over; one that has begun is finished.
     """
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.queue: deque[Job] = deque()
+        self.queue: deque[Ticket[Any, Any]] = deque()
         self.changed = Condition()
         self.is_open = True
-        self.worker = Thread(target=self.serve, name="headlight-desk", daemon=True)
-        self.worker.start()
+        self.thread = Thread(target=self.serve, name="headlight-worker", daemon=True)
+        self.thread.start()
 
-    async def ask(self, key: Hashable, work: Work, question: Any) -> Any:
+    async def ask(self, key: Hashable, work: Work[Question, Answer], question: Question) -> Answer:
         """The answer to one question, or a refusal where the queue is full or time is over."""
-        job = Job(key, work, question)
-        self.enqueue(job)
+        ticket = Ticket(key, work, question)
+        self.enqueue(ticket)
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(job.answer), self.limits.seconds)
+            return await asyncio.wait_for(asyncio.wrap_future(ticket.answer), self.limits.seconds)
         except TimeoutError:
             raise Refusal(
                 504,
@@ -51,8 +53,8 @@ class Desk:
                 "Ask for a shorter text, or for fewer or faster methods.",
             ) from None
 
-    def enqueue(self, job: Job) -> None:
-        """Put a job at the end of the queue."""
+    def enqueue(self, ticket: Ticket[Any, Any]) -> None:
+        """Put a ticket at the end of the queue."""
         with self.changed:
             if not self.is_open:
                 raise Refusal(503, "the server is stopping. Ask again when it is back.")
@@ -63,11 +65,11 @@ class Desk:
                     f"{len(self.queue)} requests are waiting already. Ask again in a few seconds.",
                     **{"Retry-After": "2"},
                 )
-            self.queue.append(job)
+            self.queue.append(ticket)
             self.changed.notify()
 
-    def next_jobs(self) -> list[Job]:
-        """The first job that is still wanted, with those behind it that share its key; none at the end."""
+    def next_tickets(self) -> list[Ticket[Any, Any]]:
+        """The first ticket that is still wanted, with those behind it that share its key; none at the end."""
         with self.changed:
             while True:
                 while self.queue and not self.queue[0].answer.set_running_or_notify_cancel():
@@ -78,31 +80,31 @@ class Desk:
                     return []
                 self.changed.wait()
             first = self.queue.popleft()
-            found = [first]
-            for job in list(self.queue):
-                if job.key == first.key and len(found) < self.limits.together:
-                    self.queue.remove(job)
-                    if job.answer.set_running_or_notify_cancel():
-                        found.append(job)
-            return found
+            tickets = [first]
+            for ticket in list(self.queue):
+                if ticket.key == first.key and len(tickets) < self.limits.together:
+                    self.queue.remove(ticket)
+                    if ticket.answer.set_running_or_notify_cancel():
+                        tickets.append(ticket)
+            return tickets
 
     def serve(self) -> None:
-        """Answer until the desk is closed and the queue is empty."""
-        while jobs := self.next_jobs():
+        """Answer until the worker is closed and the queue is empty."""
+        while tickets := self.next_tickets():
             try:
-                answers = jobs[0].work([job.question for job in jobs])
-                answered = list(zip(jobs, answers, strict=True))
-            except Exception as error:  # noqa: BLE001 - whatever went wrong is the answer to these jobs
-                answered = [(job, error) for job in jobs]
-            for job, answer in answered:
+                answers = tickets[0].work([ticket.question for ticket in tickets])
+                answered = list(zip(tickets, answers, strict=True))
+            except Exception as error:  # noqa: BLE001 - whatever went wrong is the answer to these tickets
+                answered = [(ticket, error) for ticket in tickets]
+            for ticket, answer in answered:
                 if isinstance(answer, Exception):
-                    job.answer.set_exception(answer)
+                    ticket.answer.set_exception(answer)
                 else:
-                    job.answer.set_result(answer)
+                    ticket.answer.set_result(answer)
 
     def close(self) -> None:
         """Take nothing more, answer what is waiting, and end."""
         with self.changed:
             self.is_open = False
             self.changed.notify_all()
-        self.worker.join()
+        self.thread.join()

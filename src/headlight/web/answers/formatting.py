@@ -1,0 +1,99 @@
+"""Attributions and predictions as the page shows them, ready for JSON; nothing is computed here."""
+
+from collections.abc import Mapping, Sequence
+
+from headlight.attribution import Attribution, grouped
+from headlight.explaining.prediction import Prediction
+from headlight.explaining.robust import Outcome
+from headlight.renderers.characters import harmless
+from headlight.renderers.pieces import Piece, scaled, unscaled
+from headlight.web.replies import Attributed, Decided, Explanation, Shown, Views
+
+
+def made_of(outcomes: Mapping[str, Outcome]) -> list[Attribution]:
+    """The attributions of the methods that gave one."""
+    return [each for each in outcomes.values() if isinstance(each, Attribution)]
+
+
+def failures_of(outcomes: Mapping[str, Outcome]) -> dict[str, str]:
+    """Why the other methods gave none, by name."""
+    return {name: str(each) for name, each in outcomes.items() if not isinstance(each, Attribution)}
+
+
+def explanation_reply(prediction: Prediction, outcomes: Mapping[str, Outcome]) -> Explanation:
+    """The reply to one question, of which at least one method gave an attribution."""
+    made = made_of(outcomes)
+    return {
+        "prediction": decided(prediction, made[0]),
+        "tokens": list(prediction.row.tokens),
+        "attributions": [attributed(each) for each in made],
+        "failures": failures_of(outcomes),
+    }
+
+
+def decided(prediction: Prediction, attribution: Attribution) -> Decided:
+    """What the model decided, and what of it was explained."""
+    target = attribution.target
+    return {
+        "labels": [name for name, _ in prediction.choices],
+        "probabilities": [share for _, share in prediction.choices] or None,
+        "predicted": target.predicted,
+        "explained": target.label,
+        "logit": target.logit,
+        "probability": target.probability,
+    }
+
+
+def attributed(attribution: Attribution) -> Attributed:
+    """The answer of one method, with its stored form."""
+    (views,) = views_of([attribution])
+    return {
+        "method": attribution.method,
+        "signed": attribution.signed,
+        "notes": list(attribution.notes),
+        **views,
+        "data": attribution.to_dict(),
+    }
+
+
+def views_of(attributions: Sequence[Attribution]) -> list[Views]:
+    """Every attribution by token and by word, all of them on one scale."""
+    by_token = on_one_scale(attributions)
+    has_words = all(a.word_ids is not None and a.offsets is not None for a in attributions)
+    tokens = [[shown(piece, piece.positions) for piece in each] for each in by_token]
+    if not has_words:
+        return [{"pieces": each, "words": each} for each in tokens]
+    by_word = on_one_scale([each.words() for each in attributions])
+    return [
+        {"pieces": pieces, "words": words_shown(words, attribution)}
+        for pieces, words, attribution in zip(tokens, by_word, attributions, strict=True)
+    ]
+
+
+def on_one_scale(attributions: Sequence[Attribution]) -> list[list[Piece]]:
+    """The pieces of every attribution, in shares of the largest score of any of them."""
+    drafts = [unscaled(each) for each in attributions]
+    pieces = iter(scaled([piece for each in drafts for piece in each]))
+    return [[next(pieces) for _ in each] for each in drafts]
+
+
+def words_shown(words: Sequence[Piece], attribution: Attribution) -> list[Shown]:
+    """Whole words with the positions of their tokens."""
+    groups = grouped(attribution.word_ids or ())
+    return [
+        shown(word, [position for place in word.positions for position in groups[place]])
+        for word in words
+    ]
+
+
+def shown(piece: Piece, positions: Sequence[int]) -> Shown:
+    """A piece of text that covers these tokens."""
+    return {
+        "text": harmless(piece.text),
+        "before": harmless(piece.before),
+        "score": piece.score,
+        "share": round(piece.share, 4),
+        "special": piece.is_special,
+        "positions": list(positions),
+        "segment": piece.segment,
+    }

@@ -1,0 +1,63 @@
+"""A continuation, and what made each of its tokens."""
+
+import numpy as np
+
+from headlight.batch import Row
+from headlight.explaining.generation import explain_generation
+from headlight.explaining.plan import default_method
+from headlight.models.model import Model
+from headlight.renderers.matrix import generation_cells
+from headlight.tokens import spelled
+from headlight.web.answers.reading import check_matrix, check_methods, row_of
+from headlight.web.limits import Limits, Refusal
+from headlight.web.questions import Generate
+from headlight.web.replies import Generated
+
+
+def generate(model: Model, question: Generate, limits: Limits) -> Generated:
+    """A continuation, and the scores of all tokens before for each of its own."""
+    if question.tokens > limits.generated_tokens:
+        raise Refusal(
+            413,
+            f"{question.tokens} tokens were asked for, and this server writes up to "
+            f"{limits.generated_tokens}.",
+        )
+    row = row_of(model, question, limits)
+    count = output_count(model, question)
+    check_output(model, question, row, count, limits)
+    made = explain_generation(
+        model,
+        question.text,
+        question.method,
+        continuation=question.continuation,
+        max_new_tokens=count,
+    )
+    texts = spelled((*made.prompt, *made.output))
+    return {
+        "method": made.attributions[0].method,
+        "signed": made.attributions[0].signed,
+        "prompt": texts[: len(made.prompt)],
+        "output": texts[len(made.prompt) :],
+        "matrix": np.round(made.matrix.astype(np.float64), 6).tolist(),
+        "largest": generation_cells(made).largest,
+    }
+
+
+def output_count(model: Model, question: Generate) -> int:
+    """How many tokens will be explained: those of the given continuation, or as many as were asked for."""
+    if question.continuation and model.tokenizer is not None:
+        return len(model.tokenizer(question.continuation, add_special_tokens=False)["input_ids"])
+    return question.tokens
+
+
+def check_output(model: Model, question: Generate, row: Row, count: int, limits: Limits) -> None:
+    """Refuse a continuation that the server, the page or the model has no room for."""
+    if count > limits.generated_tokens:
+        raise Refusal(
+            413,
+            f"the continuation has {count} tokens, and this server explains up to "
+            f"{limits.generated_tokens}. Shorten it.",
+        )
+    check_matrix(len(row) + count, limits)
+    model.check_row_length(0, len(row) + count - 1)
+    check_methods([question.method or default_method(model)[0]], row, limits)

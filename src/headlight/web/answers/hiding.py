@@ -1,0 +1,48 @@
+"""What becomes of the probability when tokens are taken away."""
+
+from headlight.errors import InvalidInput
+from headlight.explaining.prediction import Prediction
+from headlight.metrics.curves import probability
+from headlight.models.model import Model, Task
+from headlight.probing.ask import ask
+from headlight.probing.probe import Subject, subject_of
+from headlight.web.answers.reading import decide
+from headlight.web.limits import Limits
+from headlight.web.questions import Hide
+from headlight.web.replies import ProbabilityChange
+
+
+def explained_subject(model: Model, prediction: Prediction) -> Subject:
+    """The row of a prediction, to be probed for the explained label."""
+    if model.task is Task.REGRESSION:
+        raise InvalidInput(f"{model.name} gives a number, not a probability that could fall.")
+    terms = [term for term in prediction.decision.terms if term.sign > 0]
+    places, classes = [t.position for t in terms], [t.index for t in terms]
+    return subject_of(model, prediction.row, places, classes)
+
+
+def hide(model: Model, question: Hide, limits: Limits) -> ProbabilityChange:
+    """The probability of the explained label with some tokens taken away."""
+    prediction = decide(model, question, limits)
+    subject = explained_subject(model, prediction)
+    outside = sorted(set(question.hidden) - set(subject.eligible))
+    if outside:
+        raise InvalidInput(
+            f"the tokens at {', '.join(map(str, outside))} cannot be taken away: they are special, the "
+            f"decision is read there, or the text does not reach so far (it has {len(subject.row)} tokens)."
+        )
+    before, after = ask(model, [subject.whole, subject.without(question.hidden, question.change)])
+    has_classes = model.task is not Task.QUESTION
+    return {
+        "label": prediction.decision.label,
+        "before": probability(before),
+        "after": probability(after),
+        "predicted": label_of(model, after.predicted) if has_classes else None,
+    }
+
+
+def label_of(model: Model, index: int) -> str:
+    """The name of a class or of a vocabulary token."""
+    if model.task in (Task.MASKED, Task.CAUSAL) and model.tokenizer is not None:
+        return str(model.tokenizer.decode([index])).strip()
+    return model.labels.get(index, str(index))

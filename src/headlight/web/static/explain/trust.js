@@ -1,0 +1,159 @@
+/** @import { Curve, DeletionCurves } from "../shared/replies.js" */
+/** @import { Series } from "../shared/chart.js" */
+/** @import { Page } from "./page.js" */
+/** @import { State } from "./state.js" */
+import { cancel } from "../shared/api.js";
+import { chart } from "../shared/chart.js";
+import { byId, element, fill } from "../shared/dom.js";
+import { askKindly } from "../shared/notices.js";
+import { probability, quoted } from "../shared/numbers.js";
+import { saveButton } from "../shared/saving.js";
+import { attributionsOf, byCost } from "./answers.js";
+import { maskOf } from "./mask.js";
+import { modelOf } from "./page.js";
+import { followView } from "./panel.js";
+import { QUESTION, questionKey, questionOf } from "./state.js";
+
+const SHORT = 64; // Tokens up to which a text is measured without being asked.
+
+/**
+ * The numbers behind a verdict.
+ * @param {Curve} curve
+ * @param {string} label
+ */
+export function trustSentence({ trust, probabilities }, label) {
+  return (
+    `Taking away its highest-scored words step by step leaves ${quoted(label)} a probability of ` +
+    `${probability(trust.mean)} on average (it is ${probability(probabilities[0])} with all words); ` +
+    `taking away random words leaves ${probability(trust.random_mean)}.`
+  );
+}
+
+/**
+ * @param {Curve} curve
+ * @param {string} label
+ */
+function trustLine(curve, label) {
+  return element(
+    "li",
+    { class: `trust ${curve.trust.level}` },
+    element("strong", {}, curve.method, ": ", curve.trust.sentence),
+    element("span", { dir: "auto" }, trustSentence(curve, label)),
+  );
+}
+
+/**
+ * The lines of the chart: every method, and random orders with their spread.
+ * @param {DeletionCurves} answer
+ * @returns {Series[]}
+ */
+export function seriesOf({ levels, curves, random }) {
+  return [
+    ...curves.map((curve) => ({ name: curve.method, levels, values: curve.probabilities })),
+    {
+      name: "random words (mean and spread)",
+      levels,
+      values: random.probabilities,
+      spread: { low: random.low, high: random.high },
+      isFloor: true,
+    },
+  ];
+}
+
+/**
+ * How far each method can be trusted on this text.
+ * @param {Page} page
+ */
+export function mountTrust(page) {
+  /** @type {DeletionCurves | null} */
+  let answer = null;
+  let asked = "";
+
+  /** @param {string} sentence */
+  function sayInstead(sentence) {
+    fill(byId("trust"), element("p", { class: "soft" }, sentence));
+  }
+
+  function forget() {
+    fill(byId("curves"));
+    answer = null;
+    asked = "";
+  }
+
+  // A long text costs the server a minute of work, which nobody wants for every key that is pressed.
+  function offer() {
+    const button = element(
+      "button",
+      { type: "button", id: "measure", click: measure },
+      "Measure it",
+    );
+    const why = "This takes a while for a long text or a slow method.";
+    const bar = element("div", { class: "bar" }, button, element("span", { class: "soft" }, why));
+    fill(byId("trust"), bar);
+  }
+
+  /** @param {DeletionCurves} answer */
+  function show({ curves, label, failures }) {
+    const failed = Object.entries(failures).map(([method, why]) =>
+      element("li", { class: "trust" }, `${method}: ${why}`),
+    );
+    const lines = curves.map((curve) => trustLine(curve, label));
+    fill(byId("trust"), element("ul", { class: "plain" }, lines, failed));
+    draw();
+  }
+
+  function draw() {
+    if (!answer || !panel.open) return;
+    const label = quoted(answer.label);
+    const names = {
+      x: "share of the tokens taken away",
+      y: `probability of ${label}`,
+      title: `Probability of ${label} while the highest-scored tokens are taken away, against random ones`,
+    };
+    chart(byId("curves"), seriesOf(answer), names, [0, 1]);
+    byId("curves").append(saveButton("curves", answer));
+  }
+
+  /** @param {State} state */
+  function bodyOf(state) {
+    const { methods, change } = state;
+    return { ...questionOf(state), methods, change, mask: maskOf(state, modelOf(page)) };
+  }
+
+  async function measure() {
+    const body = bodyOf(page.state.get());
+    asked = JSON.stringify(body);
+    sayInstead("Measuring …");
+    /** @type {DeletionCurves | null | undefined} */
+    const found = await askKindly("/api/curves", body, "curves");
+    if (found === undefined) return;
+    if (found === null) {
+      forget();
+      return sayInstead("It could not be measured for this text.");
+    }
+    answer = found;
+    show(found);
+  }
+
+  // A verdict on another text, model or method must not stand beside this one, not for a moment.
+  function clear() {
+    cancel("curves");
+    forget();
+    sayInstead("It is measured when there is an answer.");
+  }
+
+  function update() {
+    const [state, answers] = [page.state.get(), page.answers.get()];
+    if (JSON.stringify(bodyOf(state)) === asked) return;
+    clear();
+    const isCurrent = answers.question === questionKey(state) && !answers.pending.length;
+    if (!isCurrent || !attributionsOf(answers, state).length) return;
+    const [, [, slow]] = byCost(state.methods, page.about.get().methods);
+    if (answers.tokens.length <= SHORT && !slow.length) measure();
+    else offer();
+  }
+
+  const panel = followView(page, "curves", () => draw());
+  page.state.listen([...QUESTION, "methods", "change", "mask"], update);
+  page.answers.listen(["found", "failures", "pending"], update);
+}

@@ -1,0 +1,32 @@
+/** @import { About, Disagreements, MeanCurves, Run } from "../shared/replies.js" */
+/** @import { Store } from "../shared/store.js" */
+/** @import { State } from "./address.js" */
+import { createStore } from "../shared/store.js";
+
+/**
+ * What the server answered; null before it did.
+ * @typedef {object} Answers
+ * @property {Run | null} run
+ * @property {MeanCurves | null} curves
+ * @property {Disagreements | null} examples
+ */
+
+/**
+ * What all parts of the results page share.
+ * @typedef {object} Page
+ * @property {About} about what the server has
+ * @property {Store<State>} state what is shown; a link brings it back
+ * @property {Store<Answers>} answers
+ */
+
+/**
+ * @param {About} about
+ * @param {State} given what a link asks for
+ * @returns {Page}
+ */
+export function createPage(about, given) {
+  const run = about.runs.includes(given.run) ? given.run : (about.runs[0] ?? "");
+  /** @type {Answers} */
+  const answers = { run: null, curves: null, examples: null };
+  return { about, state: createStore({ ...given, run }), answers: createStore(answers) };
+}

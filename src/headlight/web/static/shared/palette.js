@@ -1,0 +1,52 @@
+/** @import { PaletteFacts } from "./replies.js" */
+
+// All colours and thresholds are those that the server sends: it has them from the library's one scale.
+
+/** @type {("positive" | "negative" | "unsigned")[]} */
+const TONES = ["positive", "negative", "unsigned"];
+
+/**
+ * @param {string} colour
+ * @param {number} opacity
+ */
+const faded = (colour, opacity) => colour.replace(")", ` / ${opacity.toFixed(3)})`);
+
+/**
+ * The colour of a share of the largest score.
+ * @param {number} share
+ * @param {boolean} isSigned
+ * @param {PaletteFacts} palette
+ */
+export function colourOf(share, isSigned, palette) {
+  const tone = isSigned ? (share < 0 ? "negative" : "positive") : "unsigned";
+  return faded(palette[tone], Math.min(Math.abs(share), 1) * palette.strongest);
+}
+
+/**
+ * Whether a score is so negative that more than colour must show it.
+ * @param {number} share
+ * @param {boolean} isSigned
+ * @param {PaletteFacts} palette
+ */
+export const isMarked = (share, isSigned, palette) => isSigned && share < palette.marked;
+
+/**
+ * The palette of differences between two methods.
+ * @param {PaletteFacts} palette
+ * @returns {PaletteFacts}
+ */
+export function comparing(palette) {
+  const names = { ...palette.names, positive: palette.names.more, negative: palette.names.less };
+  return { ...palette, positive: palette.more, negative: palette.less, names };
+}
+
+/**
+ * Let the style sheet use the colours.
+ * @param {PaletteFacts} palette
+ */
+export function applyPalette(palette) {
+  const { style } = document.documentElement;
+  for (const tone of TONES) style.setProperty(`--${tone}`, faded(palette[tone], palette.strongest));
+  for (const [kind, colour] of Object.entries(palette.heads))
+    style.setProperty(`--head-${kind}`, colour);
+}
