@@ -23,8 +23,8 @@ from headlight.metrics.case import Case, Measures, Metrics, metric_of
 from headlight.metrics.measuring import measure
 from headlight.models.model import Model
 from headlight.probing.ask import ask
-from headlight.probing.ask import subject_of as subject_of
 from headlight.probing.probe import Subject
+from headlight.probing.probe import subject_of as subject_of
 
 
 def measure_shard(

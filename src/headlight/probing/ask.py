@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from headlight.batch import Row, collate
-from headlight.models.model import POOLED, Model
-from headlight.probing.probe import Answer, Probe, Subject
+from headlight.batch import collate
+from headlight.models.model import Model
+from headlight.probing.probe import Answer, Probe
 from headlight.running.double import double
 from headlight.running.logits import logits_of
 from headlight.running.memory import in_halves
@@ -32,19 +32,6 @@ def ask(
     for batch in packed(model, unique, tokens_at_once):
         found.update(zip(batch, in_halves(run, batch, len), strict=True))
     return [found[probe] for probe in probes]
-
-
-def subject_of(model: Model, row: Row, positions: Sequence[int], classes: Sequence[int]) -> Subject:
-    """A row that can be probed."""
-    tokenizer = model.tokenizer
-    return Subject(
-        row=row,
-        positions=tuple(positions),
-        classes=tuple(classes),
-        is_pooled=model.task in POOLED,
-        mask_id=None if tokenizer is None else tokenizer.mask_token_id,
-        pad_id=model.pad_id,
-    )
 
 
 def packed(model: Model, probes: Sequence[Probe], tokens_at_once: int) -> Iterator[list[Probe]]:

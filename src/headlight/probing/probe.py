@@ -1,10 +1,11 @@
 """`Probe`: an input with tokens taken away, to be put to the model; `Answer`: what the model said."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from headlight.batch import Row
 from headlight.errors import InvalidOption
+from headlight.models.model import POOLED, Model
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,19 @@ class Subject:
             places,
             self.classes,
         )
+
+
+def subject_of(model: Model, row: Row, positions: Sequence[int], classes: Sequence[int]) -> Subject:
+    """A row to be probed for the logits of these classes at these positions."""
+    tokenizer = model.tokenizer
+    return Subject(
+        row=row,
+        positions=tuple(positions),
+        classes=tuple(classes),
+        is_pooled=model.task in POOLED,
+        mask_id=None if tokenizer is None else tokenizer.mask_token_id,
+        pad_id=model.pad_id,
+    )
 
 
 def check_change(change: str) -> None:
