@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
 from headlight import Batch, InvalidInput
-from headlight.batch import WORD, WordPlaces, collate, encode, shortened, windows, without_padding
+from headlight.batch import WORD, WordPlaces, collate, encode, shortened, trimmed, windows
 
 
 def test_rows_know_their_text(tokenizer: PreTrainedTokenizerFast) -> None:
@@ -187,8 +187,8 @@ def test_bad_ids_are_refused(call: dict[str, object], message: str) -> None:
 
 def test_only_masked_pads_at_the_ends_are_padding() -> None:
     row = Batch.from_ids([0, 0, 7, 0, 8, 0], attention_mask=[0, 0, 1, 0, 1, 1]).rows[0]
-    assert without_padding(row, 0).ids == (7, 0, 8, 0)
-    assert without_padding(row, 5).ids == row.ids
+    assert trimmed(row, 0).ids == (7, 0, 8, 0)
+    assert trimmed(row, 5).ids == row.ids
 
 
 def test_collate_pads_on_the_right() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from headlight.display import drawn, html_of, show
+from headlight.display import html_of, show, terminal_form
 from headlight.errors import InvalidInput, InvalidOption, missing_extra
 from headlight.files.fields import (
     check_fields,
@@ -297,7 +297,7 @@ class Attribution:
         return html_of(self)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        yield drawn(self)
+        yield terminal_form(self)
 
 
 @dataclass(frozen=True)
@@ -336,7 +336,7 @@ class Generation:
         return html_of(self)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        yield drawn(self)
+        yield terminal_form(self)
 
 
 def check_places(stored: Mapping[str, Any]) -> None:

@@ -167,7 +167,7 @@ def plain(values: Any) -> Any:
     return [plain(value) for value in values] if isinstance(values, list | tuple) else values
 
 
-def without_padding(row: Row, pad_id: int | None) -> Row:
+def trimmed(row: Row, pad_id: int | None) -> Row:
     """The row less the masked pad tokens at its ends."""
     is_pad = [i == pad_id and not seen for i, seen in zip(row.ids, row.attended, strict=True)]
     if not (is_pad[0] or is_pad[-1]):
@@ -176,7 +176,7 @@ def without_padding(row: Row, pad_id: int | None) -> Row:
     return row.take(range(kept[0], kept[-1] + 1))
 
 
-def described(row: Row, tokenizer: PreTrainedTokenizerBase) -> Row:
+def with_token_names(row: Row, tokenizer: PreTrainedTokenizerBase) -> Row:
     """A row of bare ids with the token strings and special tokens that a tokenizer knows."""
     tokens = tokenizer.convert_ids_to_tokens(list(row.ids))
     special = set(tokenizer.all_special_ids)
@@ -215,10 +215,10 @@ def encode_alike(texts: list[tuple[str, ...]], tokenizer: PreTrainedTokenizerBas
         return_token_type_ids="token_type_ids" in tokenizer.model_input_names,
         verbose=False,
     )
-    return [row_of(encoding, number, text, tokenizer) for number, text in enumerate(texts)]
+    return [encoded_row(encoding, number, text, tokenizer) for number, text in enumerate(texts)]
 
 
-def row_of(
+def encoded_row(
     encoding: Any, number: int, texts: tuple[str, ...], tokenizer: PreTrainedTokenizerBase
 ) -> Row:
     """One row of a tokenizer's answer."""

@@ -47,7 +47,7 @@ def html_of(result: object) -> str:
     return DISPLAYS.of(result).html(result)
 
 
-def drawn(result: object) -> Any:
+def terminal_form(result: object) -> Any:
     """A result as something that rich can print."""
     terminal = DISPLAYS.of(result).terminal
     assert terminal is not None, f"{type(result).__name__} has no form for a terminal"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import torch
 
-from headlight.display import drawn, html_of
+from headlight.display import html_of, terminal_form
 from headlight.errors import InvalidInput, InvalidOption, unknown_name
 from headlight.files.fields import is_count, is_named, list_of
 from headlight.files.storage import read_tensors, write_tensors
@@ -85,7 +85,7 @@ class HeadMask:
         return html_of(self)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        yield drawn(self)
+        yield terminal_form(self)
 
     def part(self, name: str) -> Self:
         """The mask of one part."""

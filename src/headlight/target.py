@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 from headlight.errors import InvalidOption
 
-Choice = str | int
+Label = str | int
 FIELDS = {
     "label": "a class or token by its name or number",
     "contrast": "a class or token by its name or number",
@@ -36,8 +36,8 @@ class Target:
     output: the logit, or the probability.
     """
 
-    label: Choice | None = None
-    contrast: Choice | None = None
+    label: Label | None = None
+    contrast: Label | None = None
     position: int | None = None
     word: int | None = None
     span: tuple[int, int] | None = None
@@ -87,4 +87,4 @@ class Target:
         )
 
 
-TargetLike = Target | Choice | tuple[Choice, Choice] | None
+TargetLike = Target | Label | tuple[Label, Label] | None

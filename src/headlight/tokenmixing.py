@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from headlight.display import drawn, html_of
+from headlight.display import html_of, terminal_form
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.files.fields import check_fields, is_count, is_named, is_number, is_text, list_of
 from headlight.files.storage import read_json, write_whole
@@ -113,4 +113,4 @@ class TokenMixing:
         return html_of(self)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        yield drawn(self)
+        yield terminal_form(self)

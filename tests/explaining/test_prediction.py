@@ -31,7 +31,7 @@ def test_rows_keep_their_order_and_their_neighbours_change_nothing(family: str, 
     for row, found in zip(given(), predicted(family, task, batch_size=2), strict=True):
         assert found.row == row
         (alone,) = predict(model(family, task), [row], [target])
-        assert found.decision == alone.decision
+        assert found.resolved == alone.resolved
         assert found.target == alone.target
         assert [name for name, _ in found.choices] == [name for name, _ in alone.choices]
         shares = [share for _, share in alone.choices]
@@ -43,13 +43,13 @@ def test_what_is_predicted_is_what_is_explained(family: str, task: Task) -> None
     for row, found in zip(given(), predicted(family, task), strict=True):
         batch = Batch.from_ids([row.ids])
         explained = headlight.explain(model(family, task), batch, "random", TARGETS.get(task))
-        assert found.decision.label == explained.target.label
-        assert found.decision.predicted == explained.target.predicted
+        assert found.resolved.label == explained.target.label
+        assert found.resolved.predicted == explained.target.predicted
         again = headlight.explain(model(family, task), batch, "random", found.target)
         assert again.target.label == explained.target.label
         if task is Task.REGRESSION:
             continue
-        named = dict(found.choices)[found.decision.label]
+        named = dict(found.choices)[found.resolved.label]
         assert named == pytest.approx(explained.target.probability, abs=1e-4)
 
 
@@ -58,7 +58,7 @@ def test_probabilities_of_classes_sum_to_one(task: Task) -> None:
     for found in predicted("bert", task):
         assert [name for name, _ in found.choices] == ["LABEL_0", "LABEL_1", "LABEL_2"]
         assert sum(share for _, share in found.choices) == pytest.approx(1)
-        assert max(found.choices, key=lambda choice: choice[1])[0] == found.decision.predicted
+        assert max(found.choices, key=lambda choice: choice[1])[0] == found.resolved.predicted
 
 
 @pytest.mark.parametrize(("family", "task"), [("bert", Task.MASKED), ("llama", Task.CAUSAL)])
@@ -68,7 +68,7 @@ def test_the_likeliest_tokens_come_first(family: str, task: Task) -> None:
         assert len(shares) == LIKELIEST
         assert shares == sorted(shares, reverse=True)
         assert 0 < sum(shares) < 1
-        assert found.choices[0][0] == found.decision.predicted
+        assert found.choices[0][0] == found.resolved.predicted
 
 
 def test_a_span_has_the_probability_of_its_two_ends(reader: Model) -> None:
@@ -80,7 +80,7 @@ def test_a_span_has_the_probability_of_its_two_ends(reader: Model) -> None:
     start, end = found.target.span
     expected = said.start_logits[0].softmax(0)[start] * said.end_logits[0].softmax(0)[end]
     ((answer, share),) = found.choices
-    assert answer == found.decision.label
+    assert answer == found.resolved.label
     assert answer in row.texts[1]
     assert share == pytest.approx(float(expected), rel=1e-4)
 
@@ -107,9 +107,9 @@ def test_each_row_has_its_own_target(classifier: Model) -> None:
     own = rows_of(classifier, ["a charming film", "a dull film", "bad"])
     targets = [Target("negative"), Target(), Target("positive", contrast="neutral")]
     found = predict(classifier, own, targets)
-    assert found[0].decision.label == "negative"
-    assert found[1].decision.label == found[1].decision.predicted
-    assert found[2].decision.label == "positive − neutral"
+    assert found[0].resolved.label == "negative"
+    assert found[1].resolved.label == found[1].resolved.predicted
+    assert found[2].resolved.label == "positive − neutral"
 
 
 def test_no_rows_have_no_predictions(classifier: Model) -> None:

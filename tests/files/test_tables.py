@@ -154,7 +154,7 @@ def zipped(name: str) -> bytes:
         ("a.csv", "text\nabc".encode("utf-16-le"), "looks like UTF-16 without a byte order mark"),
         ("a.csv", zipped("xl/workbook.xml"), "is an Excel file. Save it as 'CSV UTF-8'"),
         ("a.csv", zipped("a.csv"), "is compressed. Unpack it"),
-        ("a.csv", gzip.compress(b"text\na\n"), "is compressed. Unpack it"),
+        ("a.csv", gzip.compress(b"text\na\n", mtime=0), "is compressed. Unpack it"),
         ("a.txt", b"PAR1aaaa", "is a Parquet file. Name it .parquet"),
         ("a.csv", b"text,label\n,\n", "has no text in it"),
         ("a.csv", b"text,label\n", "has no text in it"),

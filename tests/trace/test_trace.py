@@ -22,7 +22,7 @@ from headlight.trace.decoder import Decoder
 from headlight.trace.forward import Pass
 from headlight.trace.goal import Goal
 from headlight.trace.relevance.intercept import Interception, Switchboard
-from headlight.trace.resolve import Decision, Term
+from headlight.trace.resolve import ResolvedTarget, Term
 from headlight.trace.trace import NEEDS, Noted, Trace, trace, traces
 from tests.networks import in_pairs, model, options, rows
 
@@ -111,7 +111,7 @@ def watched(own: Model, network: OneBlock, inputs: Inputs) -> Pass:
 
 def goal_for(classes: Sequence[int]) -> Goal:
     """One logit of the pooled head for each row."""
-    decisions = tuple(Decision((Term(0, c),), ((0, 1.0),), str(c), str(c)) for c in classes)
+    decisions = tuple(ResolvedTarget((Term(0, c),), ((0, 1.0),), str(c), str(c)) for c in classes)
     first = torch.zeros(len(classes), 1, dtype=torch.long)
     weights = torch.zeros(len(classes), TOKENS, dtype=torch.float64)
     weights[:, 0] = 1

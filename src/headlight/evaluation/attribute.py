@@ -108,7 +108,7 @@ def record_of(
         classes=each.classes,
         label=found.target.label,
         predicted=each.predicted,
-        predicted_label=each.decision.predicted,
+        predicted_label=each.resolved.predicted,
         gold=each.gold,
         probability=found.target.probability,
         logit=found.target.logit,

@@ -17,7 +17,7 @@ from headlight.evaluation.predictions import predict_examples
 from headlight.evaluation.records import AttributionRecord, MeasureRecord
 from headlight.evaluation.settings import Settings
 from headlight.explaining.batches import run
-from headlight.explaining.inputs import fitted, rows_of
+from headlight.explaining.inputs import cut_to_limit, rows_of
 from headlight.methods import METHODS
 from headlight.metrics.case import Case, Measures, Metrics, metric_of
 from headlight.metrics.measuring import measure
@@ -110,7 +110,7 @@ def measured_example(model: Model, example: Example, record: AttributionRecord) 
     It is encoded again, because words, offsets and types of tokens are not kept; the ids that are kept tell
     whether these are the tokens that have the scores.
     """
-    row = fitted(model, rows_of(model, example.text)[0])
+    row = cut_to_limit(model, rows_of(model, example.text)[0])
     if row.ids != tuple(record.ids or ()):
         raise InvalidInput(
             f"example {record.example} has other tokens than when it was explained. Use the tokenizer with "

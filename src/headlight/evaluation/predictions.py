@@ -10,11 +10,11 @@ from headlight.data.example import Example, gold_class
 from headlight.errors import HeadlightError, InvalidOption
 from headlight.evaluation.settings import Settings
 from headlight.explaining.batches import buckets
-from headlight.explaining.inputs import fitted, rows_of
+from headlight.explaining.inputs import cut_to_limit, rows_of
 from headlight.explaining.prediction import logits_by_row, predicted
 from headlight.models.model import Model, Task
 from headlight.target import Target
-from headlight.trace.resolve import Decision
+from headlight.trace.resolve import ResolvedTarget
 
 BATCH = 32
 """Examples per forward pass."""
@@ -32,7 +32,7 @@ class ExamplePrediction:
     example: Example
     row: Row
     gold: int | None
-    decision: Decision
+    resolved: ResolvedTarget
     target: Target
     predicted: int
     runner_up: int | None
@@ -40,12 +40,12 @@ class ExamplePrediction:
     @property
     def positions(self) -> list[int]:
         """Where the explained logits are read."""
-        return [term.position for term in self.decision.terms]
+        return [term.position for term in self.resolved.terms]
 
     @property
     def classes(self) -> list[int]:
         """The classes of the explained logits."""
-        return [term.index for term in self.decision.terms]
+        return [term.index for term in self.resolved.terms]
 
 
 def predict_examples(
@@ -59,7 +59,7 @@ def predict_examples(
     golds, found = {}, []
     for number, example in examples.items():
         try:
-            row = fitted(model, rows_of(model, example.text)[0])
+            row = cut_to_limit(model, rows_of(model, example.text)[0])
             golds[number] = gold_of(model, settings, example)
             rows[number] = row
         except HeadlightError as error:
@@ -97,13 +97,13 @@ def prediction_of(
     """What logits [position, class] say of an example, and what of it is explained."""
     asked = gold_target(example, gold) if settings.explain == "gold" else Target()
     found = predicted(model, row, asked, logits, is_released=settings.variant == "released")
-    explained = found.decision.terms[0]
+    explained = found.resolved.terms[0]
     order = logits[explained.position].argsort(descending=True).tolist()
     others = [index for index in order if index != explained.index]
     has_classes = model.task not in (Task.QUESTION, Task.REGRESSION)
     runner_up = others[0] if has_classes and others else None
     return ExamplePrediction(
-        number, example, row, gold, found.decision, found.target, order[0], runner_up
+        number, example, row, gold, found.resolved, found.target, order[0], runner_up
     )
 
 

@@ -28,7 +28,7 @@ Answers = dict[str, Attribution]
 """The attributions of one row and target, by method."""
 
 
-def described(options: Mapping[str, Any]) -> dict[str, Any]:
+def written_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options that can be written down: a mask, a baseline or a decoder becomes its name."""
     plain = (bool, int, float, str, type(None))
     return {n: v if isinstance(v, plain) else str(v) for n, v in options.items()}
@@ -140,7 +140,7 @@ def explained(
         digits = plan.digits or lost_digits(model, entry, plan.variant)
         for number, row in enumerate(rows):
             own = scores[number, : len(row)]
-            decided = captured.goal.decisions[number].note
+            decided = captured.goal.resolved[number].note
             said = row.noted(*filter(None, (decided, notes[number], digits, emptiness(own))))
             answers[number][entry.name] = attribution_of(
                 model, said, own, what[number], entry, plan
@@ -186,14 +186,14 @@ def explained_targets(captured: Trace, targets: Sequence[Target]) -> list[Explai
         probabilities = goal.value(captured.logits, present, "probability").tolist()
     return [
         Explained(
-            label=decision.label,
-            predicted=decision.predicted,
+            label=each.label,
+            predicted=each.predicted,
             logit=logits[n],
             probability=probabilities[n],
-            positions=decision.positions,
+            positions=each.positions,
             output=targets[n].output,
         )
-        for n, decision in enumerate(goal.decisions)
+        for n, each in enumerate(goal.resolved)
     ]
 
 
@@ -220,7 +220,7 @@ def attribution_of(
         offsets=row.offsets,
         segments=row.segments,
         word_ids=row.word_ids,
-        options={"variant": plan.variant, **described(entry.settled)},
+        options={"variant": plan.variant, **written_options(entry.settled)},
         versions=installed_versions(),
         notes=notes,
     )

@@ -80,7 +80,7 @@ def chosen_layer(model: Model, given: Any) -> int:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ModelChoice:
     """An option that depends on the model: what finds it, and what it is where nothing is said.
 
     usually: that default in words, for the documentation of methods.
@@ -92,12 +92,14 @@ class Choice:
 
 
 CHOICES = {
-    "mask": Choice(chosen_mask, "the mask that comes with an embedded model", "both"),
-    "baseline": Choice(
+    "mask": ModelChoice(chosen_mask, "the mask that comes with an embedded model", "both"),
+    "baseline": ModelChoice(
         chosen_baseline, "the mask token if the model has one, else the mean of its word embeddings"
     ),
-    "decoder": Choice(chosen_decoder, "the model's own language-model head, or the embedded one"),
-    "layer": Choice(chosen_layer, "the best one of an embedded model, else the middle one"),
+    "decoder": ModelChoice(
+        chosen_decoder, "the model's own language-model head, or the embedded one"
+    ),
+    "layer": ModelChoice(chosen_layer, "the best one of an embedded model, else the middle one"),
 }
 """Options that a method may leave without a default, because it depends on the model."""
 

@@ -6,7 +6,7 @@ import torch
 
 from headlight.batch import Row
 from headlight.errors import InvalidInput
-from headlight.explaining.inputs import Given, fitted, read, targets_of
+from headlight.explaining.inputs import Given, cut_to_limit, read, targets_of
 from headlight.models.model import Model
 from headlight.running.precision import widened
 from headlight.target import Target, TargetLike
@@ -24,7 +24,7 @@ def conservation(
     asked = read(model, text)
     if not asked.is_one:
         raise InvalidInput("conservation is measured for one text. Give one, not several.")
-    rows = [fitted(model, row) for row in asked.rows]
+    rows = [cut_to_limit(model, row) for row in asked.rows]
     return relevance_sums(model, rows, targets_of(target, 1), preset)[0]
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from headlight.batch import Batch, Row, described, located
+from headlight.batch import Batch, Row, located, with_token_names
 from headlight.errors import InvalidInput
 from headlight.explaining.inputs import whole_number
 from headlight.models.model import Model
@@ -70,7 +70,7 @@ def generate(model: Model, row: Row, max_new_tokens: int) -> list[int]:
 
 def continued(row: Row, added: Sequence[int], tokenizer: PreTrainedTokenizerBase) -> Row:
     """The row with these tokens after it, all in one text where the tokenizer tells where they stand."""
-    bare = described(Batch.from_ids(list(added)).rows[0], tokenizer)
+    bare = with_token_names(Batch.from_ids(list(added)).rows[0], tokenizer)
     whole = replace(
         row,
         ids=(*row.ids, *bare.ids),
@@ -89,7 +89,7 @@ def continued(row: Row, added: Sequence[int], tokenizer: PreTrainedTokenizerBase
     segments = (None if special else 0 for special in bare.is_special)
     return located(
         replace(whole, texts=(text,)),
-        (*row.offsets, *widened(spans)),
+        (*row.offsets, *widened_spans(spans)),
         (*row.segments, *segments),
     )
 
@@ -113,7 +113,7 @@ def surfaces_of(
     return [whole[start:end] for start, end in pairwise([len(before), *inner, len(whole)])]
 
 
-def widened(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def widened_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Spans in which a token that only begins a character covers the whole of it."""
     found = list(spans)
     for place in reversed(range(len(found) - 1)):

@@ -6,13 +6,13 @@ from typing import Any, overload
 from headlight.attribution import Attribution
 from headlight.batch import Text
 from headlight.explaining.batches import run
-from headlight.explaining.inputs import Given, fitted, read, targets_of, whole_number
+from headlight.explaining.inputs import Given, cut_to_limit, read, targets_of, whole_number
 from headlight.explaining.long_texts import run_windows
 from headlight.explaining.plan import Method, is_several, planned
 from headlight.models.model import Model
 from headlight.target import TargetLike
 
-Answer = Attribution | list[Attribution]
+Explanation = Attribution | list[Attribution]
 """One attribution for one input, a list for several."""
 
 
@@ -94,7 +94,7 @@ def explain(
     stride: int | None = None,
     progress: bool = False,
     **options: Any,
-) -> Answer | Mapping[str, Answer]:
+) -> Explanation | Mapping[str, Explanation]:
     """Explain why the model decides what it decides on one input or many.
 
     Texts, lists of texts and names of methods tell a type checker what comes back; a batch or an encoding does
@@ -117,11 +117,11 @@ def explain(
     asked = read(model, inputs)
     targets = targets_of(target, len(asked.rows))
     if stride is None:
-        found = run(model, [fitted(model, row) for row in asked.rows], targets, plan)
+        found = run(model, [cut_to_limit(model, row) for row in asked.rows], targets, plan)
     else:
         shared = whole_number(stride, "stride", 0)
         found = run_windows(model, asked.rows, targets, plan, shared)
-    shaped: dict[str, Answer] = {
+    shaped: dict[str, Explanation] = {
         e.name: asked.shaped([row[e.name] for row in found]) for e in plan.entries
     }
     return shaped if is_several(method) else next(iter(shaped.values()))

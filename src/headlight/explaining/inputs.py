@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from transformers import BatchEncoding
 
-from headlight.batch import Batch, Row, Text, described, encode, plain, shortened, without_padding
+from headlight.batch import Batch, Row, Text, encode, plain, shortened, trimmed, with_token_names
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.models.model import Model, Task
 from headlight.running.logits import check_ids
@@ -28,7 +28,7 @@ HARMLESS = {"labels", "start_positions", "end_positions"}
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReadInputs:
     """The rows of what was given; one input gets one answer, several get a list."""
 
     rows: list[Row]
@@ -39,7 +39,7 @@ class Asked:
         return answers[0] if self.is_one else list(answers)
 
 
-def read(model: Model, inputs: Given) -> Asked:
+def read(model: Model, inputs: Given) -> ReadInputs:
     """The rows of any input, whole; what is neither text nor tokens is refused by its kind."""
     if isinstance(inputs, Batch):
         batch = inputs
@@ -49,9 +49,9 @@ def read(model: Model, inputs: Given) -> Asked:
         items = listed(inputs)
         if items and all(isinstance(item, Mapping) for item in items):
             rows = [row for n, item in enumerate(items) for row in single(model, item, n)]
-            return Asked(tokens_of(model, rows), is_one=False)
-        return Asked(texts_of(model, items), isinstance(inputs, str | tuple))
-    return Asked(tokens_of(model, batch.rows), len(batch) == 1)
+            return ReadInputs(tokens_of(model, rows), is_one=False)
+        return ReadInputs(texts_of(model, items), isinstance(inputs, str | tuple))
+    return ReadInputs(tokens_of(model, batch.rows), len(batch) == 1)
 
 
 def rows_of(model: Model, inputs: Given) -> list[Row]:
@@ -151,11 +151,11 @@ def encoded(model: Model, encoding: Mapping[str, Any], name: str) -> Batch:
     batch = Batch.from_ids(
         encoding["input_ids"], encoding.get("attention_mask"), encoding.get("token_type_ids")
     )
-    rows = [located(row, encoding, number) for number, row in enumerate(batch.rows)]
+    rows = [with_places(row, encoding, number) for number, row in enumerate(batch.rows)]
     return Batch(tuple(rows))
 
 
-def located(row: Row, encoding: Mapping[str, Any], number: int) -> Row:
+def with_places(row: Row, encoding: Mapping[str, Any], number: int) -> Row:
     """The row with offsets, texts and words of its tokens, where a fast tokenizer kept them."""
     kept = (encoding.encodings or []) if isinstance(encoding, BatchEncoding) else []
     if number >= len(kept) or tuple(kept[number].ids) != row.ids:
@@ -181,10 +181,10 @@ def tokens_of(model: Model, rows: Sequence[Row]) -> list[Row]:
     check_ids(model, rows)
     found = []
     for number, row in enumerate(rows):
-        own = without_padding(row, model.pad_id)
+        own = trimmed(row, model.pad_id)
         model.check_row_length(number, len(own))
         check_types(model, own, number)
-        own = own if model.tokenizer is None else described(own, model.tokenizer)
+        own = own if model.tokenizer is None else with_token_names(own, model.tokenizer)
         if model.task is Task.QUESTION and text_count(own) == 1:
             raise InvalidInput(
                 "question answering needs a question and a context. Encode both: "
@@ -211,7 +211,7 @@ def check_types(model: Model, row: Row, number: int) -> None:
         )
 
 
-def fitted(model: Model, row: Row, **wording: str) -> Row:
+def cut_to_limit(model: Model, row: Row, **wording: str) -> Row:
     """The row, cut to what the model can read."""
     if model.token_limit is None:
         return row

@@ -7,10 +7,10 @@ from headlight.attribution import Attribution
 from headlight.batch import Text
 from headlight.errors import InvalidOption
 from headlight.explaining.batches import run_goals
-from headlight.explaining.inputs import Given, fitted, read
+from headlight.explaining.inputs import Given, cut_to_limit, read
 from headlight.explaining.plan import Method, planned
 from headlight.models.model import Model, Task
-from headlight.target import Choice, Target
+from headlight.target import Label, Target
 
 BY_LABEL = (Task.SEQUENCE, Task.TOKEN)
 """Tasks whose labels are few enough to explain every one."""
@@ -22,7 +22,7 @@ def explain_labels(
     inputs: str | tuple[str, str],
     method: Method | None = ...,
     *,
-    labels: Sequence[Choice] | None = ...,
+    labels: Sequence[Label] | None = ...,
     target: Target | None = ...,
     batch_size: int = ...,
     **options: Any,
@@ -33,7 +33,7 @@ def explain_labels(
     inputs: list[Text] | list[str] | list[tuple[str, str]],
     method: Method | None = ...,
     *,
-    labels: Sequence[Choice] | None = ...,
+    labels: Sequence[Label] | None = ...,
     target: Target | None = ...,
     batch_size: int = ...,
     **options: Any,
@@ -44,7 +44,7 @@ def explain_labels(
     inputs: Given,
     method: Method | None = ...,
     *,
-    labels: Sequence[Choice] | None = ...,
+    labels: Sequence[Label] | None = ...,
     target: Target | None = ...,
     batch_size: int = ...,
     **options: Any,
@@ -56,7 +56,7 @@ def explain_labels(
     inputs: Given,
     method: Method | None = None,
     *,
-    labels: Sequence[Choice] | None = None,
+    labels: Sequence[Label] | None = None,
     target: Target | None = None,
     batch_size: int = 32,
     **options: Any,
@@ -70,14 +70,14 @@ def explain_labels(
     plan = planned(model, method, options=options, batch_size=batch_size)
     asked = read(model, inputs)
     chosen = [with_label(target or Target(), label) for label in labels_of(model, labels)]
-    rows = [fitted(model, row) for row in asked.rows]
+    rows = [cut_to_limit(model, row) for row in asked.rows]
     (name,) = (entry.name for entry in plan.entries)
     found = run_goals(model, rows, [chosen] * len(rows), plan)
     answers = [{each[name].target.label: each[name] for each in own} for own in found]
     return answers[0] if asked.is_one else answers
 
 
-def labels_of(model: Model, labels: Sequence[Choice] | None) -> Sequence[Choice]:
+def labels_of(model: Model, labels: Sequence[Label] | None) -> Sequence[Label]:
     """The labels asked for, or all of a classifier."""
     if labels is None and model.task in BY_LABEL:
         return list(model.labels)
@@ -89,6 +89,6 @@ def labels_of(model: Model, labels: Sequence[Choice] | None) -> Sequence[Choice]
     return labels
 
 
-def with_label(target: Target, label: Choice) -> Target:
+def with_label(target: Target, label: Label) -> Target:
     """The same target for one label."""
     return Target(label, None, target.position, target.word, output=target.output)

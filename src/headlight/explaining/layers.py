@@ -9,10 +9,10 @@ from headlight.attribution import Attribution
 from headlight.batch import Text
 from headlight.errors import InvalidOption
 from headlight.explaining.batches import run
-from headlight.explaining.inputs import Given, fitted, read, targets_of
+from headlight.explaining.inputs import Given, cut_to_limit, read, targets_of
 from headlight.explaining.plan import Method, one_name, planned
 from headlight.methods import METHODS
-from headlight.methods.attention import products
+from headlight.methods.attention import running_products
 from headlight.models.model import Model
 from headlight.registry.entries import Entry
 from headlight.shapes import Scores
@@ -76,7 +76,7 @@ def explain_layers(
     (entry,) = plan.entries
     entries = tuple(at_layer(entry, layer) for layer in layers)
     asked = read(model, inputs)
-    rows = [fitted(model, row) for row in asked.rows]
+    rows = [cut_to_limit(model, row) for row in asked.rows]
     found = run(model, rows, targets_of(target, len(rows)), replace(plan, entries=entries))
     answers = [
         [
@@ -125,7 +125,10 @@ def at_layer(entry: Entry, layer: int) -> Entry:
         if entry.layered is not None:
             return list(entry.layered(captured, **options))
         assert entry.mixing is not None
-        return [captured.read(product) for product in products(entry.mixing(captured, **options))]
+        return [
+            captured.read(product)
+            for product in running_products(entry.mixing(captured, **options))
+        ]
 
     @wraps(entry.function)
     def of_layer(captured: Trace, **options: Any) -> Scores:

@@ -19,7 +19,7 @@ from headlight.trace.trace import trace
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChosenWindows:
     """The windows of one row that are explained, for which target, and what the whole row predicts."""
 
     windows: tuple[int, ...]
@@ -44,7 +44,7 @@ def run_windows(
     places = [windows(row, limit, stride) for row in rows]
     choose = chosen_for_question if model.task is Task.QUESTION else chosen_for_label
     choices = [
-        Choice((0,), target) if len(place) == 1 else choose(model, row, place, target, plan)
+        ChosenWindows((0,), target) if len(place) == 1 else choose(model, row, place, target, plan)
         for row, place, target in zip(rows, places, targets, strict=True)
     ]
     jobs = [(n, w) for n, choice in enumerate(choices) for w in choice.windows]
@@ -67,7 +67,7 @@ def run_windows(
 
 def chosen_for_label(
     model: Model, row: Row, places: list[list[int]], target: Target, plan: Plan
-) -> Choice:
+) -> ChosenWindows:
     """All windows, for the label asked for or the one with the largest mean logit."""
     pieces = [row.take(place) for place in places]
     passes = [
@@ -78,12 +78,12 @@ def chosen_for_label(
     best = 0 if model.task is Task.REGRESSION else int(means.argmax())
     label = best if target.label is None else target.label
     name = model.labels.get(best, str(best))
-    return Choice(tuple(range(len(places))), replace(target, label=label), name)
+    return ChosenWindows(tuple(range(len(places))), replace(target, label=label), name)
 
 
 def chosen_for_question(
     model: Model, row: Row, places: list[list[int]], target: Target, plan: Plan
-) -> Choice:
+) -> ChosenWindows:
     """The window with the best answer; or, for an answer that is given, the one that has most around it."""
     glance = replace(plan, entries=(METHODS["random"],), progress=False)
     pieces = [row.take(place) for place in places]
@@ -93,7 +93,7 @@ def chosen_for_question(
     if isinstance(target.label, str) and target.label not in ("start", "end"):
         span = find_answer(target.label, row)
     if span is None:
-        return Choice((best,), target, looks[best].predicted)
+        return ChosenWindows((best,), target, looks[best].predicted)
     holding = [
         w for w, place in enumerate(places) if set(range(span[0], span[1] + 1)) <= set(place)
     ]
@@ -105,7 +105,7 @@ def chosen_for_question(
     middle = (span[0] + span[1]) / 2
     window = min(holding, key=lambda w: abs(middle - (places[w][0] + places[w][-2]) / 2))
     inside = (places[window].index(span[0]), places[window].index(span[1]))
-    return Choice((window,), replace(target, label=None, span=inside), looks[best].predicted)
+    return ChosenWindows((window,), replace(target, label=None, span=inside), looks[best].predicted)
 
 
 def merged(

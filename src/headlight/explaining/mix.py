@@ -7,7 +7,7 @@ import torch
 from headlight.batch import Text
 from headlight.errors import InvalidOption
 from headlight.explaining.batches import buckets
-from headlight.explaining.inputs import Given, fitted, read
+from headlight.explaining.inputs import Given, cut_to_limit, read
 from headlight.explaining.plan import ANYWHERE, Method, one_name, planned
 from headlight.methods import METHODS
 from headlight.models.model import Model
@@ -63,7 +63,7 @@ def mix(
         known = ", ".join(name for name in METHODS if METHODS[name].mixing)
         raise InvalidOption(f"method '{entry.name}' has no token-to-token matrices. Use {known}.")
     asked = read(model, inputs)
-    rows = [fitted(model, row) for row in asked.rows]
+    rows = [cut_to_limit(model, row) for row in asked.rows]
     found: dict[int, TokenMixing] = {}
     for bucket in buckets(model, rows, batch_size):
         captured = trace(

@@ -16,7 +16,7 @@ from headlight.running.memory import in_halves
 from headlight.running.undisturbed import plain_state, undisturbed
 from headlight.target import Target
 from headlight.trace.goal import kind_of
-from headlight.trace.resolve import DECIDERS, Case, Decision, token_name
+from headlight.trace.resolve import RESOLVERS, ResolvedTarget, Unresolved, token_name
 
 LIKELIEST = 5
 """Choices that are told where there is a whole vocabulary of them."""
@@ -27,11 +27,11 @@ class Prediction:
     """What a model decides on a row.
 
     choices: names with probabilities, the likeliest first where they are tokens of a vocabulary; none of a
-    regression. decision: the target that was asked for, settled on this row.
+    regression. resolved: the target that was asked for, on the logits of this row.
     """
 
     row: Row
-    decision: Decision
+    resolved: ResolvedTarget
     target: Target
     choices: tuple[tuple[str, float], ...]
 
@@ -48,9 +48,9 @@ def predicted(
     model: Model, row: Row, target: Target, logits: Tensor, *, is_released: bool = False
 ) -> Prediction:
     """What logits [position, class] of a row say; `is_released` as in `goal.settle`."""
-    decision = DECIDERS[model.task](Case(target, model, row, logits, is_released))
+    resolved = RESOLVERS[model.task](Unresolved(target, model, row, logits, is_released))
     return Prediction(
-        row, decision, explicit(model.task, decision), tuple(choices(model, decision, logits))
+        row, resolved, explicit(model.task, resolved), tuple(choices(model, resolved, logits))
     )
 
 
@@ -62,16 +62,16 @@ def logits_by_row(model: Model, rows: Sequence[Row], batch_size: int = 32) -> li
     return [found[n] for n in range(len(rows))]
 
 
-def choices(model: Model, decision: Decision, logits: Tensor) -> Iterator[tuple[str, float]]:
+def choices(model: Model, resolved: ResolvedTarget, logits: Tensor) -> Iterator[tuple[str, float]]:
     """What the model could have decided, with probabilities."""
     if model.task is Task.REGRESSION:
         return
     if model.task is Task.QUESTION:
         logs = logits.log_softmax(0)
-        log_probability = sum(float(logs[t.position, t.index]) for t in decision.terms)
-        yield decision.label, exp(log_probability)
+        log_probability = sum(float(logs[t.position, t.index]) for t in resolved.terms)
+        yield resolved.label, exp(log_probability)
         return
-    own = logits[decision.terms[0].position]
+    own = logits[resolved.terms[0].position]
     shares = own.sigmoid() if kind_of(model) == "sigmoid" else own.softmax(-1)
     if model.task in (Task.MASKED, Task.CAUSAL):
         best = shares.topk(min(LIKELIEST, len(shares)))
@@ -96,13 +96,13 @@ def plain_logits(model: Model, rows: Sequence[Row]) -> Iterator[Tensor]:
     yield from in_halves(run, rows, len)
 
 
-def explicit(task: Task, decision: Decision) -> Target:
-    """The target that names a decision, so that every method explains the same."""
-    first = decision.terms[0]
+def explicit(task: Task, resolved: ResolvedTarget) -> Target:
+    """The target that names what was resolved, so that every method explains the same."""
+    first = resolved.terms[0]
     if task is Task.REGRESSION:
         return Target()
     if task is Task.QUESTION:
-        return Target(span=(first.position, decision.terms[-1].position))
+        return Target(span=(first.position, resolved.terms[-1].position))
     if task in (Task.TOKEN, Task.MASKED):
         return Target(label=first.index, position=first.position)
     return Target(label=first.index)

@@ -26,14 +26,14 @@ from headlight.trace.attention_pass import attention_of
 
 Parses = tuple[Parse, ...]
 """The parses of one input: of its text, or of both texts of a pair."""
-Corpus = Iterable[Text] | Iterable[Parse] | Iterable[Parses] | str | Path
+CorpusLike = Iterable[Text] | Iterable[Parse] | Iterable[Parses] | str | Path
 SAME_RELATION = {"dobj": "obj", "ROOT": "root"}
 """Names of spaCy's own pipelines, as Universal Dependencies calls them."""
 
 
 def learn(
     model: Model,
-    corpus: Corpus,
+    corpus: CorpusLike,
     *,
     parser: Parser | str = OWN,
     limit: int | None = None,
@@ -73,7 +73,7 @@ def learn(
 
 
 def parsed(
-    corpus: Corpus, parser: Parser | str, limit: int | None
+    corpus: CorpusLike, parser: Parser | str, limit: int | None
 ) -> tuple[Iterator[Parses], str, str]:
     """The parses of a corpus, who made them, and what the corpus is called."""
     if isinstance(corpus, str | Path):

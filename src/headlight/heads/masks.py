@@ -21,14 +21,14 @@ PARTS = ("syntactic", "positional", "both")
 def chosen_mask(model: Model, mask: Any) -> HeadMask:
     """The mask for a model: given, of a file, 'syntactic', 'positional' or 'both' of its own, or 'auto'."""
     if isinstance(mask, HeadMask):
-        return fitting(model, mask)
+        return checked_mask(model, mask)
     if isinstance(mask, str) and mask == "auto":
         return learned_mask(model)
     if isinstance(mask, str) and mask in PARTS:
         own = own_mask(model)
         return own if mask == "both" else own.part(mask)
     if isinstance(mask, str | Path):
-        return fitting(model, HeadMask.load(mask))
+        return checked_mask(model, HeadMask.load(mask))
     return HeadMask.of(mask)
 
 
@@ -41,7 +41,7 @@ def own_mask(model: Model) -> HeadMask:
             "or `headlight heads learn` and give it as mask=, or let mask='auto' learn one on made-up "
             "sentences."
         )
-    return fitting(model, read_mask(path, path.stat().st_mtime_ns))
+    return checked_mask(model, read_mask(path, path.stat().st_mtime_ns))
 
 
 def mask_file(name: str) -> Path | None:
@@ -87,7 +87,7 @@ def learned_mask(model: Model) -> HeadMask:
     return HeadMask.load(path)
 
 
-def fitting(model: Model, mask: HeadMask) -> HeadMask:
+def checked_mask(model: Model, mask: HeadMask) -> HeadMask:
     """The mask, refused if it says that it was learned on another model."""
     made_for = mask.facts.get("fingerprint")
     if made_for is not None and made_for != fingerprint(model):

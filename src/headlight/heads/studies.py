@@ -9,7 +9,7 @@ from operator import add
 
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.headmask import HeadMask
-from headlight.heads.learning import Corpus, learn, parsed
+from headlight.heads.learning import CorpusLike, learn, parsed
 from headlight.heads.parsers import OWN, Parser
 from headlight.heads.statistics import HeadStatistics
 from headlight.models.model import Model
@@ -84,7 +84,7 @@ class SampleSize:
 
 def sample_sizes(
     model: Model,
-    corpus: Corpus,
+    corpus: CorpusLike,
     *,
     parser: Parser | str = OWN,
     limit: int | None = None,

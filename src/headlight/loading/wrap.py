@@ -60,8 +60,8 @@ def wrap(
         network=network,
         tokenizer=tokenizer,
         name=name or network.config.name_or_path or type(network).__name__,
-        task=task_of(network) if task is None else known_task(task),
-        architecture=row_of(network),
+        task=task_of(network) if task is None else task_named(task),
+        architecture=architecture_of(network),
     )
     return undisturbed(lambda: proved(model), plain_state(), torch.enable_grad())
 
@@ -89,7 +89,7 @@ def unpacked(given: Any) -> tuple[Any, Any]:
     return given, None
 
 
-def row_of(network: PreTrainedModel) -> Architecture | None:
+def architecture_of(network: PreTrainedModel) -> Architecture | None:
     """The row of the table for a network; none for a class of the user's own that is built otherwise."""
     row = ARCHITECTURES.get(network.config.model_type)
     is_own = not type(network).__module__.startswith("transformers.")
@@ -107,7 +107,7 @@ def check_one_body(network: PreTrainedModel) -> None:
         )
 
 
-def known_task(task: str) -> Task:
+def task_named(task: str) -> Task:
     """A task by its name."""
     known = {each.value: each for each in Task}
     if task not in known:

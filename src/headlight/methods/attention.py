@@ -20,7 +20,7 @@ def with_residual(mixing: Mixing) -> Mixing:
     return total / total.sum(-1, keepdim=True)
 
 
-def products(mixing: Sequence[Mixing]) -> list[Mixing]:
+def running_products(mixing: Sequence[Mixing]) -> list[Mixing]:
     """The products of the layers' matrices up to each layer, later layers from the left."""
     found = [mixing[0]]
     for matrix in mixing[1:]:
@@ -30,7 +30,7 @@ def products(mixing: Sequence[Mixing]) -> list[Mixing]:
 
 def accumulated(mixing: Sequence[Mixing]) -> Mixing:
     """The product of the matrices of all layers."""
-    return products(mixing)[-1]
+    return running_products(mixing)[-1]
 
 
 def read_released(trace: Trace, mixing: Mixing) -> Scores:
@@ -40,7 +40,7 @@ def read_released(trace: Trace, mixing: Mixing) -> Scores:
     reads no position, the mean over all rows after setting entry [0, 0] to 0, once for each of start
     and end.
     """
-    if trace.goal.kind == "token":
+    if trace.goal.kind == "span":
         mixing = mixing.clone()
         mixing[:, 0, 0] = 0
         present = trace.inputs.present.to(mixing)

@@ -45,9 +45,9 @@ def sources(trace: Trace, number: int, length: int) -> list[NDArray[np.float64]]
     A head that averages tokens is one more layer, whose capacities are its weights.
     """
     weights = trace.weights[number, :length].double().cpu().numpy()
-    if trace.goal.kind != "token":
+    if trace.goal.kind != "span":
         return [weights]
-    return [np.eye(length)[position] for position, _ in trace.goal.decisions[number].read_at or ()]
+    return [np.eye(length)[position] for position, _ in trace.goal.resolved[number].read_at or ()]
 
 
 def flows(capacities: NDArray[np.float64], source: NDArray[np.float64]) -> list[float]:

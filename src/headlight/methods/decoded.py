@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from headlight.errors import InvalidOption
-from headlight.methods.gradient import products
+from headlight.methods.gradient import gradient_products
 from headlight.methods.registry import METHODS
 from headlight.registry.options import BY_MODEL, Count, LayerNumber
 from headlight.shapes import Scores
@@ -32,7 +32,7 @@ def grad_cam(trace: Trace) -> Scores:
 
     ReLU(a) at l = 0, where every place still stands for its own token: nothing is decoded.
     """
-    return products(trace)[0].clamp(min=0)
+    return gradient_products(trace)[0].clamp(min=0)
 
 
 @METHODS.register(
@@ -55,7 +55,7 @@ def decoded_grad_cam(
     that speak for it. form='algorithm': Σ_j D[u, j] ReLU(a_j), Algorithm 1, where they are left out. `top`
     (τ) keeps at every place only so many types, those decoded with the highest probability.
     """
-    return decoded(trace, products(trace), torch.relu, layer, decoder, top, form)
+    return decoded(trace, gradient_products(trace), torch.relu, layer, decoder, top, form)
 
 
 @METHODS.register(

@@ -16,7 +16,7 @@ Hiddens = Literal["inputs", "outputs"]
 """Which hidden states of a block are meant."""
 
 
-def products(trace: Trace) -> list[Scores]:
+def gradient_products(trace: Trace) -> list[Scores]:
     """∇h^l · h^l, the dot product over features, for l = 0 … L."""
     pairs = zip(trace.hidden, trace.gradients().hidden, strict=True)
     return [(hidden * gradient).sum(-1) for hidden, gradient in pairs]
@@ -39,7 +39,7 @@ def total(layers: Sequence[Scores]) -> Scores:
 
 def cat_layers(trace: Trace, *, hidden: Hiddens = "outputs") -> list[Scores]:
     """∇h · h of every block's input, or of its output."""
-    found = products(trace)
+    found = gradient_products(trace)
     return found[:-1] if hidden == "inputs" else found[1:]
 
 

@@ -118,11 +118,13 @@ def lime(
     scores = torch.zeros(trace.inputs.ids.shape, dtype=torch.float64)
     for row in range(len(scores)):
         places = trace.ordinary[row].nonzero()[:, 0].cpu()
-        scores[row, places] = fitted(kept[:, row, places].double(), values[:, row], width, ridge)
+        scores[row, places] = ridge_weights(
+            kept[:, row, places].double(), values[:, row], width, ridge
+        )
     return scores.to(trace.embeddings)
 
 
-def fitted(features: Tensor, values: Tensor, width: float, ridge: float) -> Tensor:
+def ridge_weights(features: Tensor, values: Tensor, width: float, ridge: float) -> Tensor:
     """The coefficients of a weighted ridge regression; the intercept is not drawn to zero."""
     distance = 1 - features.mean(1).sqrt()
     weights = torch.exp(-((distance / width) ** 2))

@@ -29,7 +29,7 @@ PAPER_MASK = "Song et al. (2024)"
 
 def released_flow(trace: Trace, preset: str) -> Flow:
     """The flow of the released code, which spreads the relevance of an answer over all tokens."""
-    return Flow(preset, is_smeared=trace.goal.kind == "token")
+    return Flow(preset, is_smeared=trace.goal.kind == "span")
 
 
 def term_by_term(trace: Trace, score: Callable[[Trace], Scores]) -> Scores:
@@ -40,7 +40,7 @@ def term_by_term(trace: Trace, score: Callable[[Trace], Scores]) -> Scores:
 def without_own(trace: Trace, scores: Scores) -> Scores:
     """Scores with 0 for the position that is read; for answers only if it is the first token."""
     is_read = trace.weights > 0
-    if trace.goal.kind == "token":
+    if trace.goal.kind == "span":
         is_read[:, 1:] = False
     return scores.masked_fill(is_read, 0.0)
 
@@ -212,7 +212,7 @@ def plain_gate(mask: HeadMask) -> Gate:
     return let_in
 
 
-def fitting(mask: HeadMask, trace: Trace) -> HeadMask:
+def sized_mask(mask: HeadMask, trace: Trace) -> HeadMask:
     """The mask, once it is known to have a place for every head."""
     wanted = [len(trace.attention), trace.attention[0].shape[1]]
     if list(mask.heads.shape) != wanted:
@@ -233,7 +233,7 @@ def masked(trace: Trace, mask: HeadMask, preset: str, first_layer: int) -> Score
 
 def masked_released(trace: Trace, mask: HeadMask, preset: str, first_layer: int) -> Scores:
     """Mask-LRP as released with one mask."""
-    if trace.goal.kind == "token":
+    if trace.goal.kind == "span":
         return attributed_released(trace, preset, first_layer)
     flow = replace(released_flow(trace, preset), gate=plain_gate(mask), keeps_ungated=True)
 
@@ -266,7 +266,7 @@ def mask_lrp(
     head passes everything through its residual; a head that is both counts in both parts. With all
     heads let in this is transformer_attribution. `corruption` lets that share of the other heads in.
     """
-    return masked(trace, fitting(mask, trace).corrupted(corruption, seed), preset, first_layer)
+    return masked(trace, sized_mask(mask, trace).corrupted(corruption, seed), preset, first_layer)
 
 
 @METHODS.released("mask_lrp")
@@ -284,7 +284,7 @@ def mask_lrp_released(
     R_l is taken before the mask of its own layer and twice as large, masked relevance is lost, rows are
     divided by their sums, the score of the reading position is 0. For answers the mask is not used at all.
     """
-    given = fitting(mask, trace).corrupted(corruption, seed)
+    given = sized_mask(mask, trace).corrupted(corruption, seed)
     return masked_released(trace, given, preset, first_layer)
 
 
@@ -304,11 +304,11 @@ def random_mask_lrp(
     draws: Count = 1,
 ) -> Scores:
     """Mask-LRP with as many heads chosen at random; the mean of several draws if asked for."""
-    masks = drawn(fitting(mask, trace), seed, draws)
+    masks = random_masks(sized_mask(mask, trace), seed, draws)
     return torch.stack([masked(trace, m, preset, first_layer) for m in masks]).mean(0)
 
 
-def drawn(mask: HeadMask, seed: int, draws: int) -> list[HeadMask]:
+def random_masks(mask: HeadMask, seed: int, draws: int) -> list[HeadMask]:
     """Random masks of the same rate, from neighbouring seeds."""
     return [mask.random_like(seed + n) for n in range(draws)]
 
@@ -324,5 +324,5 @@ def random_mask_lrp_released(
     draws: Count = 1,
 ) -> Scores:
     """As mask_lrp; the released code also draws more heads than the mask has, which is not repeated."""
-    masks = drawn(fitting(mask, trace), seed, draws)
+    masks = random_masks(sized_mask(mask, trace), seed, draws)
     return torch.stack([masked_released(trace, m, preset, first_layer) for m in masks]).mean(0)

@@ -54,7 +54,7 @@ def answered(model: Model, batch: Sequence[Probe]) -> list[Answer]:
 
     positions = column([probe.positions for probe in batch])
     goal = Goal(
-        decisions=(),
+        resolved=(),
         positions=positions,
         classes=column([probe.classes for probe in batch]),
         signs=torch.ones_like(positions, dtype=logits.dtype),

@@ -79,7 +79,7 @@ def pooled(model: Model, passes: Sequence[ProbePass]) -> Readout:
                     return replace(model.readout, refusal=found)
                 rows.append(row)
                 weights.append(found.cpu())
-    shares = fitting(model, rows, torch.cat(weights))
+    shares = matching_stretches(model, rows, torch.cat(weights))
     return replace(model.readout, shares=shares, refusal="" if shares else BY_CHOICE)
 
 
@@ -96,7 +96,7 @@ def mixture(shape: Sequence[int], like: Tensor, seed: int = 0) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(like)
 
 
-def fitting(
+def matching_stretches(
     model: Model, rows: Sequence[Row], weights: Tensor
 ) -> tuple[tuple[float, Stretch], ...]:
     """The stretch, or the two stretches, that give these weights of all rows; nothing if none do."""

@@ -100,12 +100,12 @@ class Option:
     @property
     def takes(self) -> str:
         """What may be given, for people."""
-        return described(self.kind)
+        return in_words(self.kind)
 
     def checked(self, value: object, owner: str) -> Any:
         """The value as the function takes it, or a sentence that says what `owner` takes instead."""
         try:
-            return fitted(self.kind, value)
+            return as_kind(self.kind, value)
         except Unfit:
             raise InvalidOption(
                 f"{self.name}={value!r} is not possible for '{owner}'. Use {self.takes}."
@@ -135,11 +135,11 @@ def declared_kind(parameter: Parameter) -> Any:
 # ------------------------------------------------------------------------------------- kinds
 
 
-def fitted(kind: Any, value: Any) -> Any:
+def as_kind(kind: Any, value: Any) -> Any:
     """The value as a kind of option takes it; numbers of numpy become Python's."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return within(fitted(parts[0], value), parts[1:])
+        return within(as_kind(parts[0], value), parts[1:])
     if origin in (Union, UnionType):
         return of_any(parts, value)
     if origin is Literal:
@@ -147,7 +147,7 @@ def fitted(kind: Any, value: Any) -> Any:
     if isinstance(origin, type) and issubclass(origin, Sequence):
         if isinstance(value, str) or not isinstance(value, Sequence):
             raise Unfit
-        return [fitted(parts[0], each) for each in value]
+        return [as_kind(parts[0], each) for each in value]
     return of_class(kind, value)
 
 
@@ -176,7 +176,7 @@ def of_any(kinds: Sequence[Any], value: Any) -> Any:
     """The value as the first of several kinds that takes it."""
     for kind in kinds:
         try:
-            return fitted(kind, value)
+            return as_kind(kind, value)
         except Unfit:
             continue
     raise Unfit
@@ -186,7 +186,7 @@ def same_as_one(known: Sequence[Any], value: Any) -> Any:
     """The one of the known values that this is."""
     for each in known:
         try:
-            if fitted(type(each), value) == each:
+            if as_kind(type(each), value) == each:
                 return each
         except Unfit:
             continue
@@ -202,17 +202,17 @@ WORDS = {
 }
 
 
-def described(kind: Any) -> str:
+def in_words(kind: Any) -> str:
     """What a kind of option takes, for people."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
         bounds = [str(fact) for fact in parts[1:] if isinstance(fact, Bounds)]
         words = [str(fact) for fact in parts[1:] if isinstance(fact, Among)]
-        return words[0] if words else ", ".join([described(parts[0]), *bounds])
+        return words[0] if words else ", ".join([in_words(parts[0]), *bounds])
     if origin in (Union, UnionType):
-        return ", or ".join(described(part) for part in parts)
+        return ", or ".join(in_words(part) for part in parts)
     if origin is Literal:
         return " or ".join(repr(part) for part in parts)
     if isinstance(origin, type) and issubclass(origin, Sequence):
-        return f"a list, each {described(parts[0])}"
+        return f"a list, each {in_words(parts[0])}"
     return WORDS.get(kind, f"a {getattr(kind, '__name__', kind)}")

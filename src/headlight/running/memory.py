@@ -7,8 +7,8 @@ import torch
 
 from headlight.errors import InvalidInput
 
-Asked = TypeVar("Asked")
-Answer = TypeVar("Answer")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 TOKENS_AT_ONCE = 4_096
 """Tokens, padding included, that share a pass where nothing else limits it."""
@@ -30,10 +30,10 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def in_halves(
-    run: Callable[[Sequence[Asked]], Sequence[Answer]],
-    rows: Sequence[Asked],
-    length: Callable[[Asked], int],
-) -> list[Answer]:
+    run: Callable[[Sequence[Item]], Sequence[Result]],
+    rows: Sequence[Item],
+    length: Callable[[Item], int],
+) -> list[Result]:
     """What `run` gives for rows; where memory does not suffice, for one half and then for the other.
 
     length: the number of tokens of a row, for the message that even one does not fit.

@@ -1,4 +1,4 @@
-"""`Goal`: a target settled on real logits: which of them, with which sign, and where they are read."""
+"""`Goal`: the resolved targets of a batch: which of its logits, with which sign, and where they are read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from headlight.errors import InvalidOption
 from headlight.models.model import Model, Task
 from headlight.shapes import PerRow, Scores, Terms, TermValues
 from headlight.target import Target
-from headlight.trace.resolve import DECIDERS, Case, Decision
+from headlight.trace.resolve import RESOLVERS, ResolvedTarget, Unresolved
 
 Output = Literal["logit", "probability", "log_probability"]
 
@@ -21,12 +21,12 @@ Output = Literal["logit", "probability", "log_probability"]
 class Goal:
     """The targets of a whole batch, as index tensors into its logits."""
 
-    decisions: tuple[Decision, ...]
+    resolved: tuple[ResolvedTarget, ...]
     positions: Terms
     classes: Terms
     signs: TermValues
     weights: Scores | None
-    kind: Literal["class", "sigmoid", "token", "value"]
+    kind: Literal["class", "sigmoid", "span", "value"]
     outputs: tuple[str, ...]
 
     def term_logits(self, logits: Tensor) -> TermValues:
@@ -40,7 +40,7 @@ class Goal:
         if self.kind == "class":
             choices = logits[rows, self.positions].log_softmax(-1)
             return choices.gather(-1, self.classes[..., None])[..., 0]
-        if self.kind == "token":
+        if self.kind == "span":
             columns = logits.masked_fill(~present[..., None], -torch.inf).log_softmax(1)
             return columns[rows, self.positions, self.classes]
         return torch.nn.functional.logsigmoid(self.term_logits(logits))
@@ -53,7 +53,7 @@ class Goal:
             return values
         logs = self.term_log_probabilities(logits, present)
         log_values = (logs * self.signs).sum(1)
-        is_product = self.kind == "token"
+        is_product = self.kind == "span"
         by_name = {
             "logit": values,
             "probability": log_values.exp() if is_product else (logs.exp() * self.signs).sum(1),
@@ -74,7 +74,7 @@ class Goal:
         """One term of every row with sign 1, read where it stands; pooled heads read as before."""
         column = slice(term, term + 1)
         weights = self.weights
-        if weights is not None and self.kind == "token":
+        if weights is not None and self.kind == "span":
             weights = torch.zeros_like(weights).scatter(1, self.positions[:, column], 1.0)
         return replace(
             self,
@@ -88,7 +88,7 @@ class Goal:
         """The goals of the whole batch this many times, one after the other."""
         return replace(
             self,
-            decisions=self.decisions * count,
+            resolved=self.resolved * count,
             positions=self.positions.repeat(count, 1),
             classes=self.classes.repeat(count, 1),
             signs=self.signs.repeat(count, 1),
@@ -102,7 +102,7 @@ class Goal:
         return self.kind != "value"
 
 
-def settle(
+def goal_of(
     targets: Sequence[Target],
     model: Model,
     rows: Sequence[Row],
@@ -111,59 +111,59 @@ def settle(
     *,
     released: bool = False,
 ) -> Goal:
-    """Settle the targets of a batch on its logits [batch, position, class].
+    """The targets of a batch, resolved on its logits [batch, position, class].
 
     `released` predicts answer spans as the authors' code does: start and end by separate argmax over
     all tokens.
     """
-    find = DECIDERS[model.task]
-    decisions = []
+    resolve = RESOLVERS[model.task]
+    resolved = []
     for number, (target, row) in enumerate(zip(targets, rows, strict=True)):
         if target.output == "probability" and model.task is Task.REGRESSION:
             raise InvalidOption(
                 "a regression head has no probability. Use output='logit', its value."
             )
-        check_fields(target, model.task)
+        check_target(target, model.task)
         own = logits[number, : len(row)].detach()
-        decisions.append(find(Case(target, model, row, own, released)))
-    width = max(len(decision.terms) for decision in decisions)
+        resolved.append(resolve(Unresolved(target, model, row, own, released)))
+    width = max(len(each.terms) for each in resolved)
 
     def column(name: str) -> list[list[float | int]]:
         return [
-            [getattr(t, name) for t in d.terms] + [0] * (width - len(d.terms)) for d in decisions
+            [getattr(t, name) for t in d.terms] + [0] * (width - len(d.terms)) for d in resolved
         ]
 
     device = logits.device
     return Goal(
-        decisions=tuple(decisions),
+        resolved=tuple(resolved),
         positions=torch.tensor(column("position"), device=device, dtype=torch.long),
         classes=torch.tensor(column("index"), device=device, dtype=torch.long),
         signs=torch.tensor(column("sign"), device=device, dtype=logits.dtype),
-        weights=reading_weights(decisions, inputs, logits.dtype),
+        weights=reading_weights(resolved, inputs, logits.dtype),
         kind=kind_of(model),
         outputs=tuple(target.output for target in targets),
     )
 
 
-def kind_of(model: Model) -> Literal["class", "sigmoid", "token", "value"]:
+def kind_of(model: Model) -> Literal["class", "sigmoid", "span", "value"]:
     """How the head's numbers become probabilities."""
     if model.task is Task.REGRESSION:
         return "value"
     if model.task is Task.QUESTION:
-        return "token"
+        return "span"
     is_multiple = model.network.config.problem_type == "multi_label_classification"
     return "sigmoid" if model.task is Task.SEQUENCE and is_multiple else "class"
 
 
 def reading_weights(
-    decisions: Sequence[Decision], inputs: Inputs, dtype: torch.dtype
+    resolved: Sequence[ResolvedTarget], inputs: Inputs, dtype: torch.dtype
 ) -> Scores | None:
     """Weight of each token's row in the read-out; None where the place is not known."""
     weights = torch.zeros(inputs.ids.shape, dtype=dtype, device=inputs.ids.device)
-    for number, decision in enumerate(decisions):
-        if decision.read_at is None:
+    for number, each in enumerate(resolved):
+        if each.read_at is None:
             return None
-        for position, weight in decision.read_at:
+        for position, weight in each.read_at:
             weights[number, position] += weight
     return weights
 
@@ -178,7 +178,7 @@ FIELDS = {
 }
 
 
-def check_fields(target: Target, task: Task) -> None:
+def check_target(target: Target, task: Task) -> None:
     """Refuse a part of the target that means nothing for the task."""
     for name in ("label", "contrast", "position", "word", "span", "part"):
         value = getattr(target, name)

@@ -1,4 +1,4 @@
-"""Deciding, task by task, which logits of a row are explained and where they are read."""
+"""Resolving a target, task by task: which logits of a row are explained, and where they are read."""
 
 from dataclasses import dataclass, replace
 
@@ -8,7 +8,7 @@ from torch import Tensor
 from headlight.batch import Row
 from headlight.errors import InvalidInput, InvalidOption, unknown_name
 from headlight.models.model import Model, Task
-from headlight.target import Choice, Target
+from headlight.target import Label, Target
 
 LONGEST_ANSWER = 30
 """Longest answer in tokens when the best span is searched, as in the usual SQuAD scripts."""
@@ -33,7 +33,7 @@ FEW_PLACES = 2
 
 
 @dataclass(frozen=True)
-class Decision:
+class ResolvedTarget:
     """The target of one row: its terms, where it is read (None: not known), and its name for people.
 
     note: what was chosen where the target left it open and there was more than one choice.
@@ -54,8 +54,8 @@ class Decision:
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
-    """One row to be decided on: what was asked, and the logits [position, class] of its tokens."""
+class Unresolved:
+    """A target to be resolved: what was asked of which row, and the logits [position, class] of its tokens."""
 
     target: Target
     model: Model
@@ -67,20 +67,22 @@ class Case:
 # ---------------------------------------------------------------------------- classification
 
 
-def decide_sequence(case: Case) -> Decision:
+def resolve_class(asked: Unresolved) -> ResolvedTarget:
     """One class of a pooled head."""
-    is_value = case.model.task is Task.REGRESSION
-    predicted = 0 if is_value else int(case.logits[0].argmax())
-    decision = class_decision(case, 0, pooled_at(case.model, case.row), predicted)
-    count = case.logits.shape[-1]
-    if is_value and count > 1 and case.target.label is None:
-        return replace(decision, note=f"the first of {count} values is explained; {NAME_ANOTHER}")
-    return decision
+    is_value = asked.model.task is Task.REGRESSION
+    predicted = 0 if is_value else int(asked.logits[0].argmax())
+    resolved = resolved_class(asked, 0, pooled_at(asked.model, asked.row), predicted)
+    count = asked.logits.shape[-1]
+    if is_value and count > 1 and asked.target.label is None:
+        return replace(resolved, note=f"the first of {count} values is explained; {NAME_ANOTHER}")
+    return resolved
 
 
-def class_decision(case: Case, position: int, read_at: Places | None, predicted: int) -> Decision:
-    """The decision for a class, or for one class rather than another, at one position."""
-    target, model, count = case.target, case.model, case.logits.shape[-1]
+def resolved_class(
+    asked: Unresolved, position: int, read_at: Places | None, predicted: int
+) -> ResolvedTarget:
+    """The target for a class, or for one class rather than another, at one position."""
+    target, model, count = asked.target, asked.model, asked.logits.shape[-1]
     index = predicted if target.label is None else class_index(target.label, model, count)
     terms = [Term(position, index)]
     name = model.labels.get(index, str(index))
@@ -88,10 +90,10 @@ def class_decision(case: Case, position: int, read_at: Places | None, predicted:
         other = class_index(target.contrast, model, count)
         terms.append(Term(position, other, -1.0))
         name = f"{name} − {model.labels.get(other, str(other))}"
-    return Decision(tuple(terms), read_at, name, model.labels.get(predicted, str(predicted)))
+    return ResolvedTarget(tuple(terms), read_at, name, model.labels.get(predicted, str(predicted)))
 
 
-def class_index(label: Choice, model: Model, count: int) -> int:
+def class_index(label: Label, model: Model, count: int) -> int:
     """The index of a class given by name or index."""
     if isinstance(label, int):
         if not 0 <= label < count:
@@ -120,27 +122,27 @@ def pooled_at(model: Model, row: Row) -> Places | None:
     return tuple((position, weight) for position, weight in enumerate(weights) if weight)
 
 
-def decide_token(case: Case) -> Decision:
+def resolve_token_label(asked: Unresolved) -> ResolvedTarget:
     """One class at one token; by default the first mask, else the surest token that is not labelled 'O'."""
-    position, note = chosen_position(case.target, case.row), ""
+    position, note = chosen_position(asked.target, asked.row), ""
     if position is None:
-        position, note = first_mask(case) or surest_token(case)
-    predicted = int(case.logits[position].argmax())
-    return replace(class_decision(case, position, ((position, 1.0),), predicted), note=note)
+        position, note = first_mask(asked) or surest_token(asked)
+    predicted = int(asked.logits[position].argmax())
+    return replace(resolved_class(asked, position, ((position, 1.0),), predicted), note=note)
 
 
-def first_mask(case: Case) -> tuple[int, str] | None:
+def first_mask(asked: Unresolved) -> tuple[int, str] | None:
     """The first mask, and what is to be said where there are others."""
-    masks = masked_positions(case.model, case.row)
+    masks = masked_positions(asked.model, asked.row)
     if not masks:
         return None
     said = f"the first of {len(masks)} masks is explained, token {masks[0]}; {NAME_ANOTHER}"
     return masks[0], said if len(masks) > 1 else ""
 
 
-def surest_token(case: Case) -> tuple[int, str]:
+def surest_token(asked: Unresolved) -> tuple[int, str]:
     """The token whose label is surest among those not labelled 'O', and that it was chosen so."""
-    model, row, logits = case.model, case.row, case.logits
+    model, row, logits = asked.model, asked.row, asked.logits
     probabilities = logits.softmax(-1).amax(-1)
     outside = [index for index, name in model.labels.items() if name.upper() == "O"]
     plain = torch.tensor([int(p) in outside for p in logits.argmax(-1)], device=logits.device)
@@ -179,24 +181,24 @@ def masked_positions(model: Model, row: Row) -> list[int]:
 # ------------------------------------------------------------------------ question answering
 
 
-def decide_answer(case: Case) -> Decision:
+def resolve_answer(asked: Unresolved) -> ResolvedTarget:
     """Start and end of the best valid answer span, of a given one, or one end of it."""
-    target, row = case.target, case.row
+    target, row = asked.target, asked.row
     part = target.label if target.label in ("start", "end") else target.part
-    predicted = best_span(case.logits, answerable(row, case.logits))
-    start, end = chosen_span(case, part == "span") or predicted
+    predicted = best_span(asked.logits, answerable(row, asked.logits))
+    start, end = chosen_span(asked, part == "span") or predicted
     ends = {"start": Term(start, 0), "end": Term(end, 1)}
     terms = tuple(ends.values()) if part == "span" else (ends[str(part)],)
     name = answer_name(row, start, end)
     if part != "span":
         name = f"{part} of the answer, '{row.tokens[terms[0].position]}' at {terms[0].position}"
     read_at = tuple((term.position, 1.0) for term in terms)
-    return Decision(terms, read_at, name, answer_name(row, *predicted))
+    return ResolvedTarget(terms, read_at, name, answer_name(row, *predicted))
 
 
-def chosen_span(case: Case, is_whole: bool) -> tuple[int, int] | None:
+def chosen_span(asked: Unresolved, is_whole: bool) -> tuple[int, int] | None:
     """The span that the target names, the ends on their own, or nothing for the best valid span."""
-    target, row, logits = case.target, case.row, case.logits
+    target, row, logits = asked.target, asked.row, asked.logits
     if target.span is not None:
         start, end = (position % len(row) for position in target.span)
         if not -len(row) <= min(target.span) <= max(target.span) < len(row) or start > end:
@@ -206,7 +208,7 @@ def chosen_span(case: Case, is_whole: bool) -> tuple[int, int] | None:
         return start, end
     if target.label is not None and target.label not in ("start", "end"):
         return find_answer(target.label, row)
-    if case.is_released:
+    if asked.is_released:
         start, end = logits.argmax(0).tolist()
         return start, end
     if is_whole:
@@ -234,7 +236,7 @@ def best_span(logits: Tensor, allowed: Tensor) -> tuple[int, int]:
     return divmod(int(sums.argmax()), count)
 
 
-def find_answer(answer: Choice, row: Row) -> tuple[int, int]:
+def find_answer(answer: Label, row: Row) -> tuple[int, int]:
     """The tokens of an answer given as text."""
     if not isinstance(answer, str) or not row.texts or not row.offsets or not row.segments:
         raise InvalidOption(
@@ -266,33 +268,33 @@ def answer_name(row: Row, start: int, end: int) -> str:
 # --------------------------------------------------------------------------- language models
 
 
-def decide_masked(case: Case) -> Decision:
+def resolve_masked(asked: Unresolved) -> ResolvedTarget:
     """A vocabulary token at the mask."""
-    position, note = chosen_position(case.target, case.row), ""
+    position, note = chosen_position(asked.target, asked.row), ""
     if position is None:
-        first = first_mask(case)
+        first = first_mask(asked)
         if first is None:
-            tokenizer = case.model.tokenizer
+            tokenizer = asked.model.tokenizer
             mark = f"Write {tokenizer.mask_token} where" if tokenizer else "Say where"
             raise InvalidInput(
                 f"the input has no mask token to predict. {mark} the model should fill in a token, "
                 "or choose a token with Target(position=…)."
             )
         position, note = first
-    return replace(token_decision(case, position), note=note)
+    return replace(resolved_token(asked, position), note=note)
 
 
-def decide_next(case: Case) -> Decision:
+def resolve_next(asked: Unresolved) -> ResolvedTarget:
     """The token after the last one, or after the position that the target names."""
-    position = chosen_position(case.target, case.row)
+    position = chosen_position(asked.target, asked.row)
     if position is None:
-        position = max(p for p, seen in enumerate(case.row.attended) if seen)
-    return token_decision(case, position)
+        position = max(p for p, seen in enumerate(asked.row.attended) if seen)
+    return resolved_token(asked, position)
 
 
-def token_decision(case: Case, position: int) -> Decision:
-    """The decision for a vocabulary token, or for one rather than another."""
-    target, model, logits = case.target, case.model, case.logits[position]
+def resolved_token(asked: Unresolved, position: int) -> ResolvedTarget:
+    """The target for a vocabulary token, or for one rather than another."""
+    target, model, logits = asked.target, asked.model, asked.logits[position]
     predicted = int(logits.argmax())
     chosen = predicted if target.label is None else token_id(target.label, model, len(logits))
     terms = [Term(position, chosen)]
@@ -301,10 +303,10 @@ def token_decision(case: Case, position: int) -> Decision:
         other = token_id(target.contrast, model, len(logits))
         terms.append(Term(position, other, -1.0))
         name = f"{name} − {token_name(other, model)}"
-    return Decision(tuple(terms), ((position, 1.0),), name, token_name(predicted, model))
+    return ResolvedTarget(tuple(terms), ((position, 1.0),), name, token_name(predicted, model))
 
 
-def token_id(token: Choice, model: Model, count: int) -> int:
+def token_id(token: Label, model: Model, count: int) -> int:
     """The id of a vocabulary token; a word is taken with the space before it where that is one token."""
     if isinstance(token, int):
         if not 0 <= token < count:
@@ -339,11 +341,11 @@ def token_name(index: int, model: Model) -> str:
     return text.strip() or repr(text)
 
 
-DECIDERS = {
-    Task.SEQUENCE: decide_sequence,
-    Task.REGRESSION: decide_sequence,
-    Task.TOKEN: decide_token,
-    Task.QUESTION: decide_answer,
-    Task.MASKED: decide_masked,
-    Task.CAUSAL: decide_next,
+RESOLVERS = {
+    Task.SEQUENCE: resolve_class,
+    Task.REGRESSION: resolve_class,
+    Task.TOKEN: resolve_token_label,
+    Task.QUESTION: resolve_answer,
+    Task.MASKED: resolve_masked,
+    Task.CAUSAL: resolve_next,
 }

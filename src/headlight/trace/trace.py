@@ -18,7 +18,7 @@ from headlight.trace.attention_block import AttentionBlock
 from headlight.trace.capture import Wants, misshapen, unseen
 from headlight.trace.double_embedding import embedded_twice
 from headlight.trace.forward import Pass, forward
-from headlight.trace.goal import Goal, Output, settle
+from headlight.trace.goal import Goal, Output, goal_of
 from headlight.trace.padding import zero_padding
 from headlight.trace.readout import check_reading, read_place
 from headlight.trace.relevance.deeplift import multipliers
@@ -191,7 +191,7 @@ def traces(
         check_attention(found)
     places = ordinary_tokens(rows, inputs)
     for targets in goals:
-        goal = settle(targets, found.model, rows, inputs, found.logits, released=released)
+        goal = goal_of(targets, found.model, rows, inputs, found.logits, released=released)
         yield Trace(found, goal, places)
 
 

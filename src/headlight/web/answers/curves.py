@@ -49,7 +49,7 @@ def curves(model: Model, question: Curves, limits: Limits) -> DeletionCurves:
     deletions = deletions_of(model, subject, orders, question.change)
     random = deletions[len(made) :]
     return {
-        "label": prediction.decision.label,
+        "label": prediction.resolved.label,
         "levels": list(deletions[0].levels),
         "curves": [
             curve_reply(each.method, own, random)

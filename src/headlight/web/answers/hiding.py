@@ -16,7 +16,7 @@ def explained_subject(model: Model, prediction: Prediction) -> Subject:
     """The row of a prediction, to be probed for the explained label."""
     if model.task is Task.REGRESSION:
         raise InvalidInput(f"{model.name} gives a number, not a probability that could fall.")
-    terms = [term for term in prediction.decision.terms if term.sign > 0]
+    terms = [term for term in prediction.resolved.terms if term.sign > 0]
     places, classes = [t.position for t in terms], [t.index for t in terms]
     return subject_of(model, prediction.row, places, classes)
 
@@ -34,7 +34,7 @@ def hide(model: Model, question: Hide, limits: Limits) -> ProbabilityChange:
     before, after = ask(model, [subject.whole, subject.without(question.hidden, question.change)])
     has_classes = model.task is not Task.QUESTION
     return {
-        "label": prediction.decision.label,
+        "label": prediction.resolved.label,
         "before": probability(before),
         "after": probability(after),
         "predicted": label_of(model, after.predicted) if has_classes else None,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from headlight.batch import Row
-from headlight.explaining.inputs import fitted, rows_of
+from headlight.explaining.inputs import cut_to_limit, rows_of
 from headlight.explaining.prediction import Prediction, predict
 from headlight.methods import METHODS
 from headlight.models.model import Model
@@ -19,7 +19,7 @@ def row_of(
         (row,) = rows_of(model, question.text)
     else:
         (row,) = rows_of(model, question.input)
-        row = fitted(model, row, advice="")
+        row = cut_to_limit(model, row, advice="")
     if len(row) > limits.tokens:
         raise Refusal(
             413,
