@@ -9,6 +9,7 @@ from torch.autograd.graph import Node
 from headlight.batch import Inputs
 from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
+from headlight.proof.graph import inputs_of_step, steps_of
 from headlight.trace.capture import Wants
 from headlight.trace.forward import Pass, forward
 from headlight.trace.relevance.intercept import Sweep
@@ -59,18 +60,17 @@ def short_name(node: Node) -> str:
 
 def relevance_path(logits: Tensor) -> Iterator[Node]:
     """The steps of autograd that a sweep of relevance goes through, switches left out."""
-    waiting, met = [logits.grad_fn], set()
-    while waiting:
-        node = waiting.pop()
-        if node is None or node in met:
-            continue
-        met.add(node)
-        before = [step for step, _ in node.next_functions]
-        if type(node).__name__ == "SwitchBackward":
-            waiting += before[1:]  # the first is the operation itself, which relevance goes round
-        else:
-            waiting += before
-            yield node
+
+    def onward(node: Node) -> list[Node | None]:
+        # The first input of a switch is the operation itself, which relevance goes round.
+        return inputs_of_step(node)[1:] if is_switch(node) else inputs_of_step(node)
+
+    return (node for node in steps_of(logits, onward) if not is_switch(node))
+
+
+def is_switch(node: Node) -> bool:
+    """Whether a step is one of our switches."""
+    return type(node).__name__ == "SwitchBackward"
 
 
 def relevance_sum(watched: Pass) -> float | None:

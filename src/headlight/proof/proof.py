@@ -11,6 +11,7 @@ from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
 from headlight.models.readout import Readout
 from headlight.proof.escape import escaping
+from headlight.proof.graph import steps_of
 from headlight.proof.probes import first_run, inputs_of, probe_rows, size_of_error
 from headlight.proof.readout import EARLIER, ProbePass, derived, reads_more
 from headlight.proof.slope import check_gradients
@@ -64,15 +65,9 @@ def check_double(model: Model, other: Inputs, watched: Pass) -> None:
 
 def leaves(result: Tensor) -> Iterator[Tensor]:
     """The tensors at which the gradient of a result ends."""
-    waiting, met = [result.grad_fn], set()
-    while waiting:
-        node = waiting.pop()
-        if node is None or node in met:
-            continue
-        met.add(node)
-        if (leaf := getattr(node, "variable", None)) is not None:
+    for step in steps_of(result):
+        if (leaf := getattr(step, "variable", None)) is not None:
             yield leaf
-        waiting += [before for before, _ in node.next_functions]
 
 
 # ------------------------------------------------------------------------------------ attention
