@@ -12,7 +12,7 @@ LAYERS = {
     layer: number
     for number, layers in enumerate(
         (
-            ("errors", "shapes"),
+            ("errors", "frozen", "shapes"),
             ("text", "progress", "display", "tokens"),
             ("files", "registry", "target"),
             ("batch", "attribution", "headmask", "tokenmixing"),

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from headlight.batch import collate
+
 
 @dataclass(frozen=True)
 class Row:
@@ -18,6 +20,14 @@ class Row:
     ids: list[int]
     types: list[int]
     goal: tuple[float, ...] = ()
+
+    @property
+    def attended(self) -> list[bool]:
+        """Every token is seen."""
+        return [True] * len(self.ids)
+
+    def __len__(self) -> int:
+        return len(self.ids)
 
 
 def batches(rows: list[Row], size: int, shuffle: random.Random | None) -> Iterator[list[Row]]:
@@ -38,15 +48,8 @@ def batches(rows: list[Row], size: int, shuffle: random.Random | None) -> Iterat
 
 def tensors(rows: list[Row]) -> tuple[dict[str, Tensor], Tensor]:
     """A padded batch and its goals."""
-    width = max(len(row.ids) for row in rows)
-
-    def padded(values: list[int]) -> list[int]:
-        return values + [0] * (width - len(values))
-
-    inputs = {
-        "input_ids": torch.tensor([padded(row.ids) for row in rows]),
-        "attention_mask": torch.tensor([padded([1] * len(row.ids)) for row in rows]),
-    }
-    if any(map(any, (row.types for row in rows))):
-        inputs["token_type_ids"] = torch.tensor([padded(row.types) for row in rows])
+    padded = collate(rows, 0)
+    inputs = {"input_ids": padded.ids, "attention_mask": padded.attended.long()}
+    if padded.types is not None and bool(padded.types.any()):
+        inputs["token_type_ids"] = padded.types
     return inputs, torch.tensor([row.goal for row in rows])

@@ -23,6 +23,7 @@ from headlight.files.fields import (
     or_none,
 )
 from headlight.files.storage import read_json, write_whole
+from headlight.frozen import FrozenMapping
 from headlight.tokens import ordinary, spelled
 
 if TYPE_CHECKING:
@@ -115,6 +116,8 @@ class Attribution:
         scores = np.array(self.scores, copy=True)
         scores.flags.writeable = False
         object.__setattr__(self, "scores", scores)
+        object.__setattr__(self, "options", FrozenMapping(self.options))
+        object.__setattr__(self, "versions", FrozenMapping(self.versions))
         if scores.shape != (len(self.tokens),):
             raise InvalidInput(
                 f"{len(self.tokens)} tokens need as many scores, in one dimension, not {scores.shape}."
@@ -125,6 +128,10 @@ class Attribution:
                 raise InvalidInput(
                     f"{len(self.tokens)} tokens need as many values of '{name}', not {len(values)}."
                 )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()  # arrays come back from a pickle writable
 
     def __len__(self) -> int:
         return len(self.tokens)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from headlight.display import html_of, terminal_form
 from headlight.errors import InvalidInput, InvalidOption, unknown_name
 from headlight.files.fields import is_count, is_named, list_of
 from headlight.files.storage import read_tensors, write_tensors
+from headlight.frozen import FrozenMapping
 from headlight.shapes import Heads
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class HeadMask:
                 f"the parts of a head mask must all be [layer, head]; these are {sorted(shapes)}."
             )
         frozen = {name: part.detach().cpu().bool().clone() for name, part in self.parts.items()}
-        object.__setattr__(self, "parts", MappingProxyType(frozen))
-        object.__setattr__(self, "facts", MappingProxyType(dict(self.facts)))
+        object.__setattr__(self, "parts", FrozenMapping(frozen))
+        object.__setattr__(self, "facts", FrozenMapping(self.facts))
 
     @classmethod
     def of(cls, heads: Any, *, name: str = "given") -> Self:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from headlight.display import html_of, terminal_form
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.files.fields import check_fields, is_count, is_named, is_number, is_text, list_of
 from headlight.files.storage import read_json, write_whole
+from headlight.frozen import FrozenMapping
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -54,7 +54,11 @@ class TokenMixing:
             )
         layers.flags.writeable = False
         object.__setattr__(self, "layers", layers)
-        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+        object.__setattr__(self, "options", FrozenMapping(self.options))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()  # arrays come back from a pickle writable
 
     @property
     def accumulated(self) -> Matrices:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from headlight.attribution import Attribution, Explained
 from headlight.batch import Row
 from headlight.errors import UnstableModel
 from headlight.explaining.plan import ATTENTION_VALUES, Plan
+from headlight.frozen import FrozenMapping
 from headlight.models.model import Model, is_half_precision
 from headlight.progress import progress_of
 from headlight.registry.entries import Entry
@@ -229,6 +229,4 @@ def attribution_of(
 @cache
 def installed_versions() -> Mapping[str, str]:
     """Versions of what computes the scores; looked up once, because that reads files."""
-    return MappingProxyType(
-        {name: version(name) for name in ("headlight", "torch", "transformers")}
-    )
+    return FrozenMapping({name: version(name) for name in ("headlight", "torch", "transformers")})

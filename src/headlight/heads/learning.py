@@ -22,6 +22,7 @@ from headlight.heads.statistics import FARTHEST, HeadStatistics
 from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model
 from headlight.progress import progress_of
+from headlight.tokens import ordinary
 from headlight.trace.attention_pass import attention_of
 
 Parses = tuple[Parse, ...]
@@ -218,7 +219,7 @@ def strongest(weights: Tensor, rows: Sequence[Row]) -> Tensor:
 
 def plain_places(row: Row, size: int) -> list[bool]:
     """Where the tokens are that are not special, filled up to a size."""
-    return [not special for special in row.is_special] + [False] * (size - len(row))
+    return ordinary(row.is_special) + [False] * (size - len(row))
 
 
 def aligned(parse: Parse, row: Row, segment: int) -> tuple[Tensor, dict[int, int]]:

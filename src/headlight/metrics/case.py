@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from headlight.errors import InvalidOption, unknown_name
 from headlight.probing.probe import Answer, Probe, Subject
 from headlight.registry.entries import Entry, Functions
+from headlight.tokens import ordinary
 
 METRICS = Functions("metric")
 Metrics = Mapping[str, Mapping[str, Any]]
@@ -145,6 +146,11 @@ class Case:
     marks: NDArray[np.bool_] | None = None
     answers: tuple[tuple[int, ...], ...] = ()
     others: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    @property
+    def ordinary(self) -> NDArray[np.bool_]:
+        """Which tokens are not special."""
+        return np.array(ordinary(self.subject.row.is_special))
 
     def ranked(self) -> list[int]:
         """The positions that may be taken away, highest score first; equal scores in the order of the text."""

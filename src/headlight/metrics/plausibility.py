@@ -11,9 +11,9 @@ from headlight.metrics.case import METRICS, Case, Measure, Measures, check_proto
 
 def highest(case: Case, count: int) -> set[int]:
     """The ordinary positions with the highest scores; equal scores in the order of the text."""
-    ordinary = [p for p, special in enumerate(case.subject.row.is_special) if not special]
-    order = np.argsort(-case.scores[ordinary], kind="stable")
-    return {ordinary[n] for n in order[:count]}
+    places = np.flatnonzero(case.ordinary)
+    order = np.argsort(-case.scores[places], kind="stable")
+    return {int(places[n]) for n in order[:count]}
 
 
 # ------------------------------------------------------------------------------------ answers
@@ -60,7 +60,7 @@ def precision_at_k(case: Case, *, k: int = 20, protocol: str = "corrected") -> M
         return {"": Measure(float(found[0][0]))}
     if protocol == "mask_lrp":
         return {"": Measure(found[0][0] / found[0][1], weight=float(found[0][1]))}
-    size = min(k, sum(not special for special in case.subject.row.is_special))
+    size = min(k, int(case.ordinary.sum()))
     return {"": Measure(max(count for count, _ in found) / size)}
 
 
@@ -93,7 +93,7 @@ def rationale(case: Case, *, protocol: str = "corrected") -> Measures:
     'eraser': iou is the F1 of spans that overlap a marked one by half or more.
     """
     check_protocol(protocol, "eraser")
-    ordinary = ~np.array(case.subject.row.is_special)
+    ordinary = case.ordinary
     if case.marks is None:
         return passed_over("nobody marked reasons")
     marks = case.marks & ordinary

@@ -14,11 +14,6 @@ from headlight.metrics.statistics import is_constant, rank_correlation
 Array = NDArray[np.float64]
 
 
-def ordinary(case: Case) -> NDArray[np.bool_]:
-    """The tokens that are not special."""
-    return ~np.array(case.subject.row.is_special)
-
-
 CONSTANT = "scores of one token, or all the same"
 
 
@@ -49,7 +44,7 @@ def kendall_confidence(case: Case, *, protocol: str = "corrected") -> Measures:
     if protocol == "attcat":
         first, second = (np.argsort(-scores, kind="stable") for scores in (case.scores, other))
     else:
-        keep = ordinary(case)
+        keep = case.ordinary
         first, second = case.scores[keep], other[keep]
     if is_constant(first) or is_constant(second):
         return passed_over(CONSTANT)
@@ -68,7 +63,7 @@ def jaccard(case: Case, *, share: float = 0.25, protocol: str = "corrected") -> 
     check_protocol(protocol, "alti")
     if not 0 < share <= 1:
         raise InvalidOption(f"share={share} is not possible. Use more than 0 and at most 1.")
-    keep = ordinary(case) if protocol == "corrected" else np.ones(len(case.scores), bool)
+    keep = case.ordinary if protocol == "corrected" else np.ones(len(case.scores), bool)
     size = math.ceil(round(share * int(keep.sum()), 9))
     if not size:
         return passed_over("no ordinary token")
@@ -95,7 +90,7 @@ def spearman(case: Case, *, protocol: str = "corrected") -> Measures:
     1 − 6 Σ d² / (n (n² − 1)) of dense ranks, special tokens included.
     """
     check_protocol(protocol, "alti")
-    keep = ordinary(case)
+    keep = case.ordinary
     values = {}
     for name, scores in case.role("rival").items():
         if protocol == "alti":
@@ -126,7 +121,7 @@ def randomisation(case: Case) -> Measures:
     found = case.role("randomised")
     if not found:
         return passed_over("not among the examples that are randomised")
-    keep = ordinary(case)
+    keep = case.ordinary
     curve = []
     for depth in sorted(found, key=int):
         value = rank_correlation(case.scores[keep], found[depth][keep])
