@@ -51,6 +51,7 @@ def read_released(trace: Trace, mixing: Mixing) -> Scores:
 
 @METHODS.register(
     "raw_attention",
+    group="attention",
     needs={"attention"},
     aliases=("RawAtt", "attention", "raw"),
     paper="Abnar and Zuidema (2020)",
@@ -78,6 +79,7 @@ def rollout_layers(trace: Trace) -> list[Mixing]:
 
 @METHODS.register(
     "rollout",
+    group="attention",
     needs={"attention"},
     aliases=("attention_rollout",),
     paper="Abnar and Zuidema (2020)",
@@ -101,6 +103,7 @@ def rollout_released(trace: Trace) -> Scores:
 
 @METHODS.register(
     "grads",
+    group="attention",
     needs={"attention_gradient"},
     signed=True,
     aliases=("CAM", "attention_gradient"),
@@ -135,6 +138,7 @@ def weighted_last_layer(trace: Trace) -> Mixing:
 
 @METHODS.register(
     "attention_gradcam",
+    group="attention",
     needs={"attention", "attention_gradient"},
     aliases=("attn_gradcam",),
     paper="Selvaraju et al. (2017) on the last attention map; 'GradCAM' in Song et al. (2024)",
@@ -171,6 +175,7 @@ def attended_gradient(attention: Attention, gradient: Attention) -> Mixing:
 
 @METHODS.register(
     "att_grads",
+    group="attention",
     needs={"attention", "attention_gradient"},
     signed=True,
     aliases=("AttGrads",),
@@ -187,6 +192,7 @@ def att_grads(trace: Trace) -> Scores:
 
 @METHODS.register(
     "grad_sam",
+    group="attention",
     needs={"attention", "attention_gradient"},
     aliases=("Grad-SAM",),
     paper="Barkan et al. (2021)",
@@ -215,6 +221,7 @@ def relevance_map(trace: Trace) -> Mixing:
 
 @METHODS.register(
     "gae",
+    group="attention",
     needs={"attention", "attention_gradient"},
     aliases=("generic_attention_explainability", "chefer2021b"),
     paper="Chefer, Gur and Wolf (ICCV 2021)",

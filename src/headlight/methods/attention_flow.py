@@ -17,6 +17,7 @@ CAPACITY_UNIT = 2**30
 
 @METHODS.register(
     "attention_flow",
+    group="attention",
     needs={"attention"},
     aliases=("flow",),
     paper="Abnar and Zuidema (2020)",

@@ -23,6 +23,7 @@ Form = Literal["equation", "algorithm"]
 
 @METHODS.register(
     "grad_cam",
+    group="decoded layers",
     needs={"hidden", "hidden_gradient"},
     aliases=("grad_cam_l0",),
     paper="Selvaraju et al. (2017); Hou and Castanon (2023), Eq. 2 at layer 0",
@@ -37,6 +38,7 @@ def grad_cam(trace: Trace) -> Scores:
 
 @METHODS.register(
     "decoded_grad_cam",
+    group="decoded layers",
     needs={"hidden", "hidden_gradient"},
     aliases=("decoded_layer_saliency",),
     paper="Hou and Castanon (2023), Eq. 6 and Algorithm 1",
@@ -60,6 +62,7 @@ def decoded_grad_cam(
 
 @METHODS.register(
     "decoded_simple",
+    group="decoded layers",
     needs={"hidden", "hidden_gradient"},
     paper="Hou and Castanon (2023), Appendix A; Wallace et al. (2019)",
 )

@@ -170,6 +170,7 @@ def row_sums(matrix: Mixing) -> Tensor:
 
 @METHODS.register(
     "alti",
+    group="token mixing",
     needs={"attention_blocks"},
     aliases=("ALTI_l1", "aggregation_of_layer_wise_token_to_token_interactions"),
     paper="Ferrando, Gállego and Costa-jussà (2022)",
@@ -200,6 +201,7 @@ def alti_ln2_layers(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> li
 
 @METHODS.register(
     "alti_ln2",
+    group="token mixing",
     needs={"attention_blocks"},
     aliases=("ALTI+LN2",),
     paper="Ferrando et al. (2022), released code only",
@@ -222,6 +224,7 @@ def alti_ln2_released(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> 
 
 @METHODS.register(
     "norms",
+    group="token mixing",
     needs={"attention_blocks"},
     aliases=("norm_rollout", "kobayashi"),
     paper="Kobayashi et al. (2021), with rollout as in Ferrando et al. (2022)",
@@ -237,6 +240,7 @@ def norms(trace: Trace, *, memory: Count = MEMORY) -> Scores:
 
 @METHODS.register(
     "globenc",
+    group="token mixing",
     needs={"attention_blocks"},
     aliases=("global_encoder_attribution",),
     paper="Modarressi et al. (2022)",

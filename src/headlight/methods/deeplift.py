@@ -12,6 +12,7 @@ from headlight.trace.trace import Trace
 
 @METHODS.register(
     "deeplift",
+    group="gradients",
     needs={"replay"},
     signed=True,
     paper="Shrikumar, Greenside and Kundaje (2017), extended to products",
@@ -28,6 +29,7 @@ def deeplift(trace: Trace, *, baseline: Baseline = BY_MODEL) -> Scores:
 
 @METHODS.register(
     "deeplift_shap",
+    group="gradients",
     needs={"replay"},
     signed=True,
     paper="Lundberg and Lee (2017)",

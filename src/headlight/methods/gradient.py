@@ -45,6 +45,7 @@ def cat_layers(trace: Trace, *, hidden: Hiddens = "outputs") -> list[Scores]:
 
 @METHODS.register(
     "cat",
+    group="gradients",
     needs={"hidden", "hidden_gradient"},
     signed=True,
     layered=cat_layers,
@@ -76,6 +77,7 @@ def attcat_layers(trace: Trace, *, hidden: Hiddens = "inputs") -> list[Scores]:
 
 @METHODS.register(
     "attcat",
+    group="gradients",
     needs={"attention", "hidden", "hidden_gradient"},
     signed=True,
     layered=attcat_layers,
@@ -100,6 +102,7 @@ def attcat(trace: Trace, *, hidden: Hiddens = "inputs") -> Scores:
 
 @METHODS.register(
     "gradient_l2",
+    group="gradients",
     needs={"embedding_gradient"},
     aliases=("Grad_l2", "saliency", "gradient"),
     paper="Li et al. (2016); Ferrando et al. (2022), Eq. 14",
@@ -122,6 +125,7 @@ def gradient_l2_released(trace: Trace) -> Scores:
 
 @METHODS.register(
     "input_x_gradient",
+    group="gradients",
     needs={"embedding_gradient"},
     signed=True,
     aliases=("GxI", "gradient_x_input", "grad_x_input", "lgxa"),
@@ -137,6 +141,7 @@ def input_x_gradient(trace: Trace) -> Scores:
 
 @METHODS.register(
     "input_x_gradient_l2",
+    group="gradients",
     needs={"embedding_gradient"},
     aliases=("GxI_l2",),
     paper="Ferrando et al. (2022), Eq. 14",
@@ -158,6 +163,7 @@ def input_x_gradient_l2_released(trace: Trace) -> Scores:
 
 @METHODS.register(
     "input_x_gradient_mean",
+    group="gradients",
     needs={"embedding_gradient"},
     aliases=("GxI_mu", "input_x_gradient_mu"),
     paper="Ferrando et al. (2022), Eq. 15",
@@ -179,6 +185,7 @@ def input_x_gradient_mean_released(trace: Trace) -> Scores:
 
 @METHODS.register(
     "simple",
+    group="gradients",
     needs={"embedding_gradient"},
     aliases=("simple_gradient", "allennlp_simple"),
     paper="Wallace et al. (2019), after Simonyan et al. (2014)",

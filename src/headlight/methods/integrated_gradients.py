@@ -162,6 +162,7 @@ def halved(spans: Known, limit: float) -> list[Span]:
 
 @METHODS.register(
     "integrated_gradients",
+    group="gradients",
     needs={"replay"},
     signed=True,
     aliases=("IG", "LIG"),
@@ -183,6 +184,7 @@ def integrated_gradients(
 
 @METHODS.register(
     "integrated_gradients_l2",
+    group="gradients",
     needs={"replay"},
     aliases=("IG_l2",),
     paper="Sundararajan et al. (2017); Ferrando et al. (2022)",
@@ -200,6 +202,7 @@ def integrated_gradients_l2(
 
 @METHODS.register(
     "integrated_gradients_mean",
+    group="gradients",
     needs={"replay"},
     aliases=("IG_mu", "integrated_gradients_mu"),
     paper="Sundararajan et al. (2017); Ferrando et al. (2022), Eq. 15",

@@ -35,6 +35,7 @@ def values_of(trace: Trace, kept: Tensor, baseline: Baseline = BY_MODEL) -> Tens
 
 @METHODS.register(
     "occlusion",
+    group="perturbation",
     needs={"replay"},
     signed=True,
     aliases=("leave_one_out", "feature_ablation"),
@@ -60,6 +61,7 @@ def occlusion(trace: Trace, *, window: Count = 1, baseline: Baseline = BY_MODEL)
 
 @METHODS.register(
     "shapley",
+    group="perturbation",
     needs={"replay"},
     signed=True,
     aliases=("shapley_sampling", "shapley_value_sampling"),
@@ -89,6 +91,7 @@ def shapley(
 
 @METHODS.register(
     "lime",
+    group="perturbation",
     needs={"replay"},
     signed=True,
     paper="Ribeiro, Singh and Guestrin (2016)",

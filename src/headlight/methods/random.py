@@ -8,7 +8,7 @@ from headlight.shapes import Scores
 from headlight.trace.trace import Trace
 
 
-@METHODS.register("random", paper="the floor of every comparison")
+@METHODS.register("random", group="floor", paper="the floor of every comparison")
 def random(trace: Trace, *, seed: Seed = 0) -> Scores:
     """Uniform random scores.
 

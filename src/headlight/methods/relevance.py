@@ -50,6 +50,7 @@ def without_own(trace: Trace, scores: Scores) -> Scores:
 
 @METHODS.register(
     "lrp",
+    group="relevance",
     needs={"relevance"},
     signed=True,
     aliases=("full_lrp", "layerwise_relevance_propagation"),
@@ -72,6 +73,7 @@ def lrp_released(trace: Trace, *, preset: Preset = RELEASED) -> Scores:
 
 @METHODS.register(
     "partial_lrp",
+    group="relevance",
     needs={"relevance"},
     aliases=("PartialLRP",),
     paper="Voita et al. (2019); Chefer et al. (CVPR 2021)",
@@ -97,6 +99,7 @@ def partial_lrp_released(trace: Trace, *, preset: Preset = RELEASED) -> Scores:
 
 @METHODS.register(
     "attn_lrp",
+    group="relevance",
     needs={"relevance"},
     preset="attn_lrp",
     signed=True,
@@ -143,6 +146,7 @@ def rolled(layers: Sequence[Mixing]) -> Mixing:
 
 @METHODS.register(
     "transformer_attribution",
+    group="relevance",
     needs={"relevance"},
     aliases=("TransAtt", "transatt", "chefer2021a"),
     paper=PAPER_TA,
@@ -246,6 +250,7 @@ def masked_released(trace: Trace, mask: HeadMask, preset: str, first_layer: int)
 
 @METHODS.register(
     "mask_lrp",
+    group="relevance",
     needs={"relevance"},
     aliases=("Mask-LRP", "MGAE"),
     paper=PAPER_MASK,
@@ -290,6 +295,7 @@ def mask_lrp_released(
 
 @METHODS.register(
     "random_mask_lrp",
+    group="relevance",
     needs={"relevance"},
     aliases=("random_mask",),
     paper=PAPER_MASK,

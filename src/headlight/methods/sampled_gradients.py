@@ -15,6 +15,7 @@ from headlight.trace.trace import Noted, Trace
 
 @METHODS.register(
     "smooth_gradient",
+    group="gradients",
     needs={"replay"},
     aliases=("smoothgrad",),
     paper="Smilkov et al. (2017), as in Wallace et al. (2019)",
@@ -51,6 +52,7 @@ EMPTY = (
 
 @METHODS.register(
     "gradient_shap",
+    group="gradients",
     needs={"replay"},
     signed=True,
     paper="Lundberg and Lee (2017), expected gradients",
