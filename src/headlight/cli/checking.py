@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from safetensors import SafetensorError, safe_open
 
-from headlight.errors import InvalidInput, InvalidOption, missing_extra
+from headlight.errors import InvalidInput, InvalidOption, missing_extra, unknown_name
 from headlight.evaluation import MANIFEST
 from headlight.files import existing
 from headlight.registry.declarations import declared
@@ -80,6 +80,17 @@ def check_task(model: str, texts: "Sequence[Text]", *, is_generation: bool = Fal
             f"{model} decides about two texts, and one was given. Give the second with --pair, "
             "or its column in a file with --pair-column."
         )
+
+
+def check_labels(model: str, *labels: str | int | None) -> None:
+    """Refuse labels that a classifier does not have, where its name or config.json tells which it has."""
+    from headlight.loading.names import known_labels
+
+    known = known_labels(model)
+    for label in labels:
+        is_unknown = isinstance(label, str) and label.lower() not in map(str.lower, known)
+        if known and is_unknown:
+            raise unknown_name("label", label, known)
 
 
 def check_layer(model: str, layer: int) -> None:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headlight.cli.checking import (
+    check_labels,
     check_layer,
     check_methods,
     check_mixing,
@@ -145,6 +146,7 @@ def explain(
         check_matrix_format(output_format, output)
     check_methods(method or usual, options, variant)
     check_models(model)
+    check_labels(model, wanted.label, wanted.contrast)
     texts = given_texts(text, pair, source, column, pair_column, strict=strict)
     check_task(model, texts, is_generation=generate is not None)
 
@@ -263,7 +265,9 @@ def compare(
     format_of(output_format, output)
     options = parsed_options(option)
     check_methods(method or [PREFERRED, FALLBACK, *COMPARED], options, variant)
+    wanted = parsed_target(target, contrast, False)
     check_models(model)
+    check_labels(model, wanted.label, wanted.contrast)
     texts = given_texts(text, pair, None, None, None)
     check_task(model, texts)
 
@@ -275,7 +279,7 @@ def compare(
         loaded,
         texts,
         method or [default_method(loaded)[0], *COMPARED],
-        parsed_target(target, contrast, False),
+        wanted,
         variant=variant,
         **options,
     )

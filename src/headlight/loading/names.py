@@ -130,3 +130,13 @@ def known_task(name: str | Path) -> Task | None:
     saved = known_config(name).get("architectures") or []
     tasks = (task for each in saved for suffix, task in HEADS.items() if str(each).endswith(suffix))
     return next(tasks, None)
+
+
+def known_labels(name: str | Path) -> list[str]:
+    """The labels of a classifier, where its name or settings tell; nothing where they do not."""
+    if known_task(name) not in (Task.SEQUENCE, Task.TOKEN):
+        return []
+    if str(name) in CATALOGUE:
+        return list(CATALOGUE[str(name)].labels)
+    labels = known_config(name).get("id2label")
+    return [str(label) for label in labels.values()] if isinstance(labels, dict) else []
