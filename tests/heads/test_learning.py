@@ -36,7 +36,7 @@ def slow_counts(model: Model, parses: list[Parse]) -> tuple[dict[str, np.ndarray
     hits = {name: np.zeros((layers, heads)) for name in RELATIONS}
     offsets = np.zeros((layers, heads, 2 * FARTHEST + 1))
     for parse in parses:
-        tokens = model.tokenizer(parse.text, return_offsets_mapping=True)
+        tokens = known(model.tokenizer)(parse.text, return_offsets_mapping=True)
         places = tokens["offset_mapping"]
         last = len(places) - 1
         ids = torch.tensor([tokens["input_ids"]])
@@ -310,7 +310,7 @@ def test_a_network_trained_in_place_no_longer_fits_its_mask() -> None:
 
 
 def test_attention_is_seen_without_a_target(sentiment: Model) -> None:
-    rows = headlight.batch.encode(["a fine film", "bad"], sentiment.tokenizer)
+    rows = headlight.batch.encode(["a fine film", "bad"], known(sentiment.tokenizer))
     maps = attention_of(sentiment, rows)
     assert [tuple(layer.shape) for layer in maps] == [(2, 12, 5, 5)] * 6
 
