@@ -94,8 +94,8 @@ def test_a_rival_shares_the_examples_on_which_it_decides_alike(
     labels = classifier.network.config.id2label
     other = headlight.wrap(network("bert", Task.SEQUENCE, id2label=labels), tokenizer, name="other")
     with torch.no_grad():
-        other.network.classifier.weight.zero_()
-        other.network.classifier.bias.copy_(torch.tensor([0.0, 1.0, 0.0]))
+        other.network.get_parameter("classifier.weight").zero_()
+        other.network.get_parameter("classifier.bias").copy_(torch.tensor([0.0, 1.0, 0.0]))
     alike = same_decisions(other, settings(), own)
     assert alike == [each for each in own if each.predicted == 1]
 

@@ -1,11 +1,10 @@
 """`explain` for every task, target and shape of input, and what bad input gets."""
 
-from typing import cast
 import copy
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest

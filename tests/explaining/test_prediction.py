@@ -1,5 +1,7 @@
 """What a model decides on rows, with the probabilities of its choices."""
 
+from typing import Any
+
 import pytest
 import torch
 from transformers import PreTrainedTokenizerFast
@@ -120,7 +122,7 @@ def test_mistakes_are_those_of_explain() -> None:
     tiny = model("bert", Task.SEQUENCE)
     with pytest.raises(InvalidOption, match="label 7 does not exist"):
         predict(tiny, given(1), [Target(7)])
-    broken = network("bert", Task.SEQUENCE)
+    broken: Any = network("bert", Task.SEQUENCE)
     wrapped = headlight.wrap(broken)
     with torch.no_grad():
         broken.classifier.weight.fill_(torch.nan)

@@ -1,17 +1,16 @@
 """Models from folders, and what a wrong one gets."""
 
-from typing import cast
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
 from peft import LoraConfig, PromptTuningConfig, get_peft_model
 from safetensors.torch import load_file, save_file
-from transformers import pipeline
+from transformers import PreTrainedTokenizerFast, pipeline
 
 import headlight
 from headlight import InvalidInput, Model, UnknownName, UnsupportedModel
@@ -144,7 +143,9 @@ def test_learned_prompts_are_refused() -> None:
 
 def test_a_pipeline_that_says_more_than_its_head_is_refused(classifier: Model) -> None:
     chooser = pipeline(
-        "zero-shot-classification", model=classifier.network, tokenizer=cast(PreTrainedTokenizerFast, classifier.tokenizer)
+        "zero-shot-classification",
+        model=classifier.network,
+        tokenizer=cast(PreTrainedTokenizerFast, classifier.tokenizer),
     )
     with pytest.raises(UnsupportedModel, match=r"zero-shot-classification.*wrap\(pipeline\.model"):
         headlight.wrap(chooser)
