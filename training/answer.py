@@ -117,7 +117,8 @@ def best_answer(network: PreTrainedModel, windows: Windows) -> str:
         if float(value) > best:
             first, last = divmod(int(place), width)
             start, end = places[first], places[last]
-            assert None not in (start, end), "a window without a token of the context"
+            assert start is not None  # a token of the context: the others were masked out
+            assert end is not None
             best, answer = float(value), windows.question.context[start[0] : end[1]]
     return answer
 

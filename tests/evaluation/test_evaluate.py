@@ -20,6 +20,7 @@ from headlight.evaluation import evaluate as module
 from headlight.evaluation.folder import open_folder
 from headlight.evaluation.local import run_local
 from headlight.evaluation.parts import to_part
+from headlight.evaluation.plan import Job
 from headlight.evaluation.records import from_bytes, to_bytes
 from headlight.evaluation.request import DEFAULT_METHODS, DEFAULT_METRICS, Request
 from headlight.explaining.conservation import conservation
@@ -228,7 +229,7 @@ def test_two_workers_share_a_folder(
         path.unlink()
     folder = open_folder(again)
     busy = folder.jobs[0]
-    done = []
+    done: list[Job] = []
     with folder.locked(busy.name) as is_ours, folder.locked(busy.name) as is_theirs:
         assert is_ours
         assert not is_theirs
@@ -251,7 +252,7 @@ def test_a_method_that_fails_on_a_row_takes_nothing_else_with_it(
     classifier: Model, examples: list[Example], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     attcat = headlight.METHODS["attcat"]
-    longest = max(len(e.text.split()) for e in examples)
+    longest = max(len(str(e.text).split()) for e in examples)
 
     def broken(trace: Trace) -> Scores:
         scores = attcat.function(trace)
@@ -259,7 +260,7 @@ def test_a_method_that_fails_on_a_row_takes_nothing_else_with_it(
 
     monkeypatch.setitem(headlight.METHODS.entries, "attcat", replace(attcat, function=broken))
     found = headlight.evaluate(classifier, examples, ["attcat", "gae"], ["aopc"], **USUAL)
-    bad = [n for n, e in enumerate(examples) if len(e.text.split()) == longest]
+    bad = [n for n, e in enumerate(examples) if len(str(e.text).split()) == longest]
     assert set(found.failures) >= set(bad)
     assert all("'attcat' gives NaN" in reason for reason in found.failures.values())
     assert found.summary("aopc", "attcat").count == len(examples) - len(found.failures)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -188,7 +189,8 @@ def test_pairs_are_counted_text_by_text(sentiment: Model) -> None:
     assert found.facts["texts"] == 6
     texts = [(one.text, other.text) for one, other in pairs]
     assert learn(sentiment, texts, parser=Slow()).to_head.sum() == found.to_head.sum()
-    for odd in ([("a b", 3)], ["a b", PARSES[0]], [("a", "b", "c")]):
+    mixed: list[Any] = [[("a b", 3)], ["a b", PARSES[0]], [("a", "b", "c")]]
+    for odd in mixed:
         with pytest.raises(InvalidInput, match="all of one kind"):
             learn(sentiment, odd)
 
@@ -294,11 +296,11 @@ def test_an_embedded_model_has_its_own_mask(sentiment: Model) -> None:
     assert 0 < mask.count < 72
     found = headlight.explain(sentiment, "a charming film", "mask_lrp")
     assert found.options["mask"] == str(mask)
-    parts = [
+    syntactic, positional = (
         headlight.explain(sentiment, "a charming film", "mask_lrp", mask=part).scores
         for part in ("syntactic", "positional")
-    ]
-    assert not np.allclose(*parts)
+    )
+    assert not np.allclose(syntactic, positional)
 
 
 def test_a_network_trained_in_place_no_longer_fits_its_mask() -> None:

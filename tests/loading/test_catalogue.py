@@ -72,7 +72,7 @@ def test_layers_are_decoded_by_the_embedded_head() -> None:
 def test_agreement_is_decided_at_the_mask(text: str, label: str) -> None:
     answer = headlight.explain(loaded("agreement"), text, "alti")
     assert answer.target.label == label
-    assert [answer.tokens[p] for p in answer.target.positions] == ["[MASK]"]
+    assert [answer.tokens[p] for p in known(answer.target.positions)] == ["[MASK]"]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_agreement_is_decided_at_the_mask(text: str, label: str) -> None:
 def test_sentiment_decides_as_people_do(text: str, label: str) -> None:
     answer = headlight.explain(loaded("sentiment"), text)
     assert answer.target.label == label
-    assert answer.target.probability > 0.8
+    assert known(answer.target.probability) > 0.8
 
 
 @pytest.mark.parametrize(

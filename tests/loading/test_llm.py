@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,10 +29,11 @@ def llm() -> Model:
 def test_it_is_a_plain_llama_that_writes_sense(llm: Model) -> None:
     assert llm.network.config.model_type == "llama"
     chat = [{"role": "user", "content": "What is the capital of France?"}]
-    asked = known(llm.tokenizer).apply_chat_template(
+    asked: Any = known(llm.tokenizer).apply_chat_template(
         chat, add_generation_prompt=True, return_tensors="pt", return_dict=True
     )
-    written = llm.network.generate(**asked, max_new_tokens=8, do_sample=False)
+    network: Any = llm.network
+    written = network.generate(**asked, max_new_tokens=8, do_sample=False)
     assert "Paris" in known(llm.tokenizer).decode(written[0, asked["input_ids"].shape[1] :])
 
 
