@@ -9,6 +9,7 @@ import csv
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from io import StringIO
 from pathlib import Path
 
@@ -121,8 +122,13 @@ def readme(text: str) -> str:
     tables = {"methods": methods_table, "cost": cost_table, "faithfulness": faithfulness_table}
     for mark, body in ((mark, make()) for mark, make in tables.items()):
         place = re.compile(f"(<!-- {mark} -->\n).*?(<!-- /{mark} -->)", re.DOTALL)
-        text = place.sub(lambda match, body=body: f"{match[1]}{body}\n{match[2]}", text)
+        text = place.sub(partial(between_marks, body), text)
     return text
+
+
+def between_marks(body: str, marks: re.Match[str]) -> str:
+    """A new body between the two marks of a table."""
+    return f"{marks[1]}{body}\n{marks[2]}"
 
 
 def cost_table() -> str:

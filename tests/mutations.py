@@ -5,7 +5,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-ODD = [
+ODD: list[object] = [
     None,
     True,
     -1,

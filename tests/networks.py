@@ -45,7 +45,7 @@ ENCODER: dict[str, Any] = {
     "initializer_range": 0.3,
 }
 IDS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
-SHARED = {"num_key_value_heads": 2, **ENCODER, **IDS}
+SHARED: dict[str, Any] = {"num_key_value_heads": 2, **ENCODER, **IDS}
 
 CONFIGS: dict[str, tuple[type, dict[str, Any]]] = {
     "bert": (BertConfig, ENCODER),
@@ -166,7 +166,7 @@ MASK = ((1, 0, 0, 1), (0, 0, 0, 0), (0, 1, 1, 0))
 """A head mask for these networks, with a layer that is closed."""
 
 
-FEW = {"steps": 3, "samples": 3, "permutations": 1}
+FEW: dict[str, Any] = {"steps": 3, "samples": 3, "permutations": 1}
 """Work enough for tests."""
 
 
@@ -192,7 +192,7 @@ def network(family: str, task: Task, *, seed: int = 0, **changes: Any) -> PreTra
 @cache
 def model(family: str, task: Task, dtype: torch.dtype = torch.float32) -> Model:
     """A wrapped network without a tokenizer, made once."""
-    return headlight.wrap(network(family, task).to(dtype))
+    return headlight.wrap(network(family, task).to(dtype))  # type: ignore[arg-type]
 
 
 def rows(count: int = 3, shortest: int = 5) -> list[list[int]]:

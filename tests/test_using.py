@@ -6,6 +6,7 @@ import pytest
 import headlight
 from headlight import METHODS, InvalidOption, Model
 from headlight.registry.entries import Specification
+from headlight.registry.options import BY_MODEL
 from tests.networks import FEW
 
 TEXT = "a charming film"
@@ -42,4 +43,4 @@ def test_wrong_options_are_refused_as_in_text(classifier: Model) -> None:
 
 def test_what_the_model_decides_is_not_left_to_the_method(classifier: Model) -> None:
     with pytest.raises(InvalidOption, match="depends on the model was left out"):
-        headlight.registry.options.BY_MODEL.embeddings  # noqa: B018
+        BY_MODEL.embeddings  # noqa: B018

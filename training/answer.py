@@ -74,10 +74,10 @@ def span(places: list[tuple[int, int] | None], question: Question) -> tuple[int,
     """The first and last token of the answer, if it is in the window."""
     answer, start = question.answers[0]
     end = start + len(answer)
-    inside = [k for k, place in enumerate(places) if place and place[0] < end and place[1] > start]
-    if not inside or places[inside[0]][0] > start or places[inside[-1]][1] < end:
+    inside = [(k, *p) for k, p in enumerate(places) if p and p[0] < end and p[1] > start]
+    if not inside or inside[0][1] > start or inside[-1][2] < end:
         return None
-    return inside[0], inside[-1]
+    return inside[0][0], inside[-1][0]
 
 
 def loss(network: PreTrainedModel, rows: list[Row]) -> Tensor:
@@ -116,10 +116,10 @@ def best_answer(network: PreTrainedModel, windows: Windows) -> str:
         value, place = spans.masked_fill(~allowed, -2e9).flatten().max(0)
         if float(value) > best:
             first, last = divmod(int(place), width)
-            best, answer = (
-                float(value),
-                windows.question.context[places[first][0] : places[last][1]],
-            )
+            start, end = places[first], places[last]
+            assert start is not None  # a token of the context: the others were masked out
+            assert end is not None
+            best, answer = float(value), windows.question.context[start[0] : end[1]]
     return answer
 
 

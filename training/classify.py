@@ -14,7 +14,8 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from data import SOURCES, Example, without_repeats
+from data import SOURCES, without_repeats
+from examples import Example
 from headlight.loading.quiet import quiet
 from recipes import Recipe
 from rows import Row, batches, tensors
@@ -35,17 +36,19 @@ def read_targets(path: Path) -> Targets:
 def fresh(recipe: Recipe, folder: Path) -> PreTrainedModel:
     """The base with an untrained head."""
     with quiet():
-        return AutoModelForSequenceClassification.from_pretrained(
+        network: PreTrainedModel = AutoModelForSequenceClassification.from_pretrained(
             folder, config=named(recipe, folder), dtype=torch.float32
         )
+    return network
 
 
 def named(recipe: Recipe, folder: Path) -> PretrainedConfig:
     """The configuration of the base with the names of the labels."""
     names = dict(enumerate(recipe.labels))
-    return AutoConfig.from_pretrained(
+    config: PretrainedConfig = AutoConfig.from_pretrained(
         folder, id2label=names, label2id={name: index for index, name in names.items()}
     )
+    return config
 
 
 def examples(recipe: Recipe, data: Path | None) -> tuple[list[Example], list[Example]]:

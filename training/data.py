@@ -52,7 +52,10 @@ class Source:
 def from_hub(name: str, configuration: str | None, split: str) -> Iterable[dict[str, Any]]:
     """Rows of a data set on the hub."""
     load_dataset = import_module("datasets").load_dataset
-    return load_dataset(name, configuration, split={"dev": "validation"}.get(split, split))
+    rows: Iterable[dict[str, Any]] = load_dataset(
+        name, configuration, split={"dev": "validation"}.get(split, split)
+    )
+    return rows
 
 
 class Reader(Protocol):

@@ -12,12 +12,14 @@ import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import spacy
 from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import load_config, load_model_from_config
+from spacy.vocab import Vocab
 
 from headlight.files.conllu import Parse, read_conllu
 from run import Log
@@ -39,9 +41,11 @@ def documents(path: Path, seed: int) -> Iterator[list[Parse]]:
         yield group
 
 
-def document(group: list[Parse], vocabulary: spacy.Vocab) -> Doc:
+def document(group: list[Parse], vocabulary: Vocab) -> Doc:
     """Sentences as one spaCy document."""
-    words, spaces, heads, relations, tags = [], [], [], [], []
+    words: list[str] = []
+    tags: list[str] = []
+    spaces, heads, relations = [], [], []
     for parse in group:
         first = len(words)
         starts = [start for start, _ in parse.places[1:]]
@@ -98,7 +102,8 @@ def main() -> None:
     place = FOLDER / "pipeline"
     shutil.rmtree(place, ignore_errors=True)
     pipeline.to_disk(place)
-    labels = {label for name in pipeline.pipe_names[1:] for label in pipeline.get_pipe(name).labels}
+    trained: list[Any] = [pipeline.get_pipe(name) for name in pipeline.pipe_names[1:]]
+    labels = {label for pipe in trained for label in pipe.labels}
     words = place / "vocab" / "strings.json"
     words.write_text(json.dumps(sorted(labels)), encoding="utf-8")
     renew_table()

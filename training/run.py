@@ -78,7 +78,7 @@ class Run:
         """One step."""
         self.schedule()
         self.optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.trained.values(), 1.0)
         self.optimizer.step()
         self.step += 1

@@ -119,7 +119,7 @@ def draw(found: list[dict[str, float]]) -> None:
         points = [(each["tokens"], each[name]) for each in found if name in each]
         axes.plot(*zip(*points, strict=True), "o-", color=canvas.colour(hue), label=name)
     points = [(each["tokens"], each["plain"]) for each in found]
-    axes.plot(*zip(*points, strict=True), "o--", color=canvas.INK, label="plain forward pass")
+    axes.plot(*zip(*points, strict=True), "o--", color=canvas.ink(), label="plain forward pass")
     axes.set(xlabel="tokens", ylabel="seconds", xscale="log", yscale="log")
     axes.set_xticks(LENGTHS, [str(length) for length in LENGTHS])
     axes.minorticks_off()

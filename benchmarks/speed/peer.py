@@ -11,6 +11,7 @@ import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 from captum.attr import IntegratedGradients, Occlusion, ShapleyValueSampling
@@ -22,7 +23,7 @@ from headlight import Batch
 
 HOME = Path(__file__).parent
 ROWS, TOKENS, STEPS, PERMUTATIONS, ROUNDS = 8, 32, 20, 4, 3
-SMALL = {"num_hidden_layers": 6, "hidden_size": 384, "intermediate_size": 1536}
+SMALL: dict[str, Any] = {"num_hidden_layers": 6, "hidden_size": 384, "intermediate_size": 1536}
 AT_ONCE = 128
 
 
@@ -40,6 +41,7 @@ def captum_calls(net: BertForSequenceClassification, ids: Tensor) -> dict[str, C
 
     def from_embeddings(embeddings: Tensor) -> Tensor:
         hidden = net.bert.encoder(embeddings).last_hidden_state
+        assert net.bert.pooler is not None
         return net.classifier(net.bert.pooler(hidden))[:, 0]
 
     def gradients() -> None:
@@ -68,7 +70,10 @@ def main() -> None:
     net = BertForSequenceClassification(BertConfig(num_attention_heads=12, **SMALL)).eval()
     model = headlight.wrap(net)
     ids = torch.randint(5, 30000, (ROWS, TOKENS))
-    options = {"integrated_gradients": {"steps": STEPS}, "shapley": {"permutations": PERMUTATIONS}}
+    options: dict[str, dict[str, Any]] = {
+        "integrated_gradients": {"steps": STEPS},
+        "shapley": {"permutations": PERMUTATIONS},
+    }
     found = {}
     for name, other in captum_calls(net, ids).items():
 

@@ -33,6 +33,7 @@ EXAMPLES, ROUNDS = 8, 5
 def cases(model: headlight.Model) -> list[Case]:
     """The cases of a shard, as an evaluation has them."""
     examples, _ = read_examples("samples/sentiment", limit=EXAMPLES)
+    assert model.tokenizer is not None
     found = []
     answers = headlight.explain(model, [e.text for e in examples], METHODS)
     for method, attributions in answers.items():

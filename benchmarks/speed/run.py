@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 import transformers
@@ -92,14 +93,14 @@ def timed(call: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def measure(settings: dict[str, int], many_passes: bool) -> dict[str, dict[str, float]]:
+def measure(settings: dict[str, Any], many_passes: bool) -> dict[str, dict[str, float]]:
     torch.manual_seed(0)
     net = BertForSequenceClassification(BertConfig(vocab_size=30522, **settings)).eval()
     model = headlight.wrap(net)
     batch = Batch.from_ids(torch.randint(5, 30000, (ROWS, TOKENS)))
     inputs = collate(batch.rows, 0)
     decoder = headlight.wrap(BertForMaskedLM(BertConfig(vocab_size=30522, **settings)).eval())
-    given = {"mask": half_of_all_heads(net), "decoder": decoder}
+    given: dict[str, Any] = {"mask": half_of_all_heads(net), "decoder": decoder}
 
     def plain() -> None:
         with torch.inference_mode():
@@ -110,7 +111,7 @@ def measure(settings: dict[str, int], many_passes: bool) -> dict[str, dict[str, 
         hidden = net.bert.encoder(leaf).last_hidden_state
         net.classifier(net.bert.pooler(hidden))[:, 0].sum().backward(inputs=[leaf])
 
-    def explaining(names: list[str], **options: int) -> Callable[[], object]:
+    def explaining(names: list[str], **options: Any) -> Callable[[], object]:
         asked = {option for name in names for option in METHODS[name].options}
         own = {option: value for option, value in given.items() if option in asked}
         return lambda: headlight.explain(model, batch, names, **own, **options)

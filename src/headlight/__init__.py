@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 from headlight.display import DISPLAYS
 
 if TYPE_CHECKING:
+    from headlight import heads as heads
+    from headlight import plot as plot
+    from headlight import using as using
     from headlight.attribution import Attribution, Generation
     from headlight.batch import Batch
     from headlight.data import DATASETS, Example

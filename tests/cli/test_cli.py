@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import headlight
 from headlight import Attribution, Model
 from headlight.cli import app, main
+from tests.known import known
 
 TEXT = "a charming and often affecting journey"
 
@@ -23,7 +24,7 @@ TEXT = "a charming and often affecting journey"
 def folder(classifier: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("model")
     classifier.network.save_pretrained(path)
-    classifier.tokenizer.save_pretrained(path)
+    known(classifier.tokenizer).save_pretrained(path)
     return str(path)
 
 
@@ -31,7 +32,7 @@ def folder(classifier: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
 def writer_folder(writer: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("writer")
     writer.network.save_pretrained(path)
-    writer.tokenizer.save_pretrained(path)
+    known(writer.tokenizer).save_pretrained(path)
     return str(path)
 
 

@@ -127,7 +127,7 @@ def test_a_frozen_network_in_training_mode_is_explained_as_in_evaluation(name: s
 def test_half_precision_gives_finite_32_bit_scores(
     family: str, variant: str, dtype: torch.dtype
 ) -> None:
-    net = network(family, Task.SEQUENCE, initializer_range=0.05).to(dtype)
+    net = network(family, Task.SEQUENCE, initializer_range=0.05).to(dtype)  # type: ignore[arg-type]
     wrapped = headlight.wrap(net)
     found = headlight.explain(
         wrapped,

@@ -3,10 +3,11 @@
 from headlight import Batch, Example, Model
 from headlight.batch import encode
 from headlight.data.spans import answers_in, covered, marks_in
+from tests.known import known
 
 
 def test_marks_cover_every_token_that_shares_a_character(classifier: Model) -> None:
-    (row,) = encode(["a charming journey"], classifier.tokenizer)
+    (row,) = encode(["a charming journey"], known(classifier.tokenizer))
     marked = marks_in(row, Example("a charming journey", marks=((0, 4, 13),)))
     assert marked is not None
     tokens = [token for token, mark in zip(row.tokens, marked, strict=True) if mark]
@@ -15,7 +16,7 @@ def test_marks_cover_every_token_that_shares_a_character(classifier: Model) -> N
 
 
 def test_answers_are_looked_for_in_the_context_only(reader: Model) -> None:
-    (row,) = encode([("the film", "the film is a charming journey")], reader.tokenizer)
+    (row,) = encode([("the film", "the film is a charming journey")], known(reader.tokenizer))
     (film, journey) = answers_in(row, ["film", "not there", "", "charming journey"])
     assert [row.tokens[p] for p in film] == ["film"]
     assert [row.segments[p] for p in film if row.segments] == [1]

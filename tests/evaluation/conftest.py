@@ -7,6 +7,7 @@ import pytest
 import headlight
 from headlight import Example
 from tests.conftest import WORDS
+from tests.known import known
 
 LABELS = ("negative", "neutral", "positive")
 
@@ -16,7 +17,7 @@ def folder_model(classifier: headlight.Model, tmp_path_factory: pytest.TempPathF
     """The tiny classifier where any process can load it."""
     path = tmp_path_factory.mktemp("models") / "tiny"
     classifier.network.save_pretrained(path)
-    classifier.tokenizer.save_pretrained(path)
+    known(classifier.tokenizer).save_pretrained(path)
     return str(path)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from headlight import Example
 from headlight.evaluation.folder import Folder, data_hash, prepare_folder
@@ -39,7 +40,7 @@ def records(job: Job) -> Sequence[Record]:
 def made_up_run(path: Path, count: int = 8, shard: int = 4) -> Folder:
     """A finished run."""
     examples = [Example(f"text {n}", n % 2) for n in range(count)]
-    metrics = {name: {} for name in METRICS}
+    metrics: dict[str, dict[str, Any]] = {name: {} for name in METRICS}
     folder = prepare_folder(path, settings_for(examples, shard), examples, METHODS, metrics)
     for job in folder.jobs:
         folder.write(job, to_part(table(job.kind, records(job))))

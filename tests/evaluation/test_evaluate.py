@@ -20,12 +20,14 @@ from headlight.evaluation import evaluate as module
 from headlight.evaluation.folder import open_folder
 from headlight.evaluation.local import run_local
 from headlight.evaluation.parts import to_part
+from headlight.evaluation.plan import Job
 from headlight.evaluation.records import from_bytes, to_bytes
 from headlight.evaluation.request import DEFAULT_METHODS, DEFAULT_METRICS, Request
 from headlight.explaining.conservation import conservation
 from headlight.metrics import METRICS
 from headlight.shapes import Scores
 from headlight.trace.trace import Trace
+from tests.known import known
 
 METHODS = ["random", "attcat", "rollout"]
 USUAL: dict[str, Any] = {"shard": 4, "sanity": 3, "threads": 1}
@@ -120,7 +122,7 @@ def test_aopc_is_what_single_passes_give(
     for number in (0, 3):
         whole = headlight.explain(classifier, examples[number].text, "attcat")
         order = [p for p in np.argsort(-whole.scores, kind="stable") if not whole.is_special[p]]
-        ids = classifier.tokenizer(examples[number].text)["input_ids"]
+        ids = known(classifier.tokenizer)(examples[number].text)["input_ids"]
         label = list(classifier.labels.values()).index(whole.target.label)
         falls = []
         for level in range(1, 11):
@@ -227,7 +229,7 @@ def test_two_workers_share_a_folder(
         path.unlink()
     folder = open_folder(again)
     busy = folder.jobs[0]
-    done = []
+    done: list[Job] = []
     with folder.locked(busy.name) as is_ours, folder.locked(busy.name) as is_theirs:
         assert is_ours
         assert not is_theirs
@@ -250,7 +252,7 @@ def test_a_method_that_fails_on_a_row_takes_nothing_else_with_it(
     classifier: Model, examples: list[Example], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     attcat = headlight.METHODS["attcat"]
-    longest = max(len(e.text.split()) for e in examples)
+    longest = max(len(str(e.text).split()) for e in examples)
 
     def broken(trace: Trace) -> Scores:
         scores = attcat.function(trace)
@@ -258,7 +260,7 @@ def test_a_method_that_fails_on_a_row_takes_nothing_else_with_it(
 
     monkeypatch.setitem(headlight.METHODS.entries, "attcat", replace(attcat, function=broken))
     found = headlight.evaluate(classifier, examples, ["attcat", "gae"], ["aopc"], **USUAL)
-    bad = [n for n, e in enumerate(examples) if len(e.text.split()) == longest]
+    bad = [n for n, e in enumerate(examples) if len(str(e.text).split()) == longest]
     assert set(found.failures) >= set(bad)
     assert all("'attcat' gives NaN" in reason for reason in found.failures.values())
     assert found.summary("aopc", "attcat").count == len(examples) - len(found.failures)

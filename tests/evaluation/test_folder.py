@@ -7,6 +7,7 @@ import random
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -34,7 +35,7 @@ def copy(run: Folder, tmp_path: Path) -> Folder:
 
 def again(folder: Folder) -> Folder:
     """Prepare the same run once more, as `evaluate` does."""
-    metrics = {name: {} for name in ("aopc", "log_odds")}
+    metrics: dict[str, dict[str, Any]] = {name: {} for name in ("aopc", "log_odds")}
     return prepare_folder(folder.path, folder.settings, folder.examples, METHODS, metrics)
 
 
@@ -237,7 +238,7 @@ def test_what_is_asked_for_again_changes_nothing(copy: Folder) -> None:
 
 
 def test_another_number_of_threads_is_the_same_run_and_another_seed_is_not(copy: Folder) -> None:
-    metrics = {name: {} for name in ("aopc", "log_odds")}
+    metrics: dict[str, dict[str, Any]] = {name: {} for name in ("aopc", "log_odds")}
     more = replace(copy.settings, threads=7)
     found = prepare_folder(copy.path, more, copy.examples, METHODS, metrics)
     assert found.settings.threads == copy.settings.threads

@@ -1,7 +1,9 @@
 """Jobs in this process: each done once, measured after it was explained, shared with other processes."""
 
+import time
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -22,7 +24,7 @@ def folder(classifier: Model, examples: list[Example], tmp_path: Path) -> Folder
     settings = Settings(
         classifier.name, "f", "made up", data_hash(examples[:6]), 6, shard=2, sanity=2
     )
-    metrics = {"aopc": {}, "runtime": {}}
+    metrics: dict[str, dict[str, Any]] = {"aopc": {}, "runtime": {}}
     return prepare_folder(tmp_path / "run", settings, examples[:6], ["gae"], metrics)
 
 
@@ -81,7 +83,7 @@ def test_what_another_process_is_doing_is_waited_for(
             waited.append(seconds)
             theirs.close()
 
-        monkeypatch.setattr(module.time, "sleep", wait)
+        monkeypatch.setattr(time, "sleep", wait)
         done: list[Job] = []
         run_local(folder, lambda _: classifier, done.append)
     assert waited == [module.PAUSE]

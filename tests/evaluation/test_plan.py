@@ -130,7 +130,7 @@ def test_what_is_timed_is_one_job_on_the_first_examples_and_a_corpus_none() -> N
 
 def job(**changes: Any) -> Job:
     """A job, or one that differs from it."""
-    facts = {
+    facts: dict[str, Any] = {
         "kind": "measure",
         "shard": 0,
         "first": 0,

@@ -12,6 +12,7 @@ from headlight.evaluation import predictions as module
 from headlight.evaluation.predictions import ExamplePrediction, predict_examples, same_decisions
 from headlight.evaluation.settings import Settings
 from headlight.models.model import Task
+from tests.known import known
 from tests.networks import network
 
 TEXTS = ("a charming journey", "the film is dull but never boring", "bad plot")
@@ -36,7 +37,7 @@ def test_the_predicted_class_is_that_of_the_network(classifier: Model) -> None:
     assert failures == {}
     assert [each.number for each in found] == [0, 1, 2]
     for text, each in zip(TEXTS, found, strict=True):
-        inputs = classifier.tokenizer(text, return_tensors="pt")
+        inputs = known(classifier.tokenizer)(text, return_tensors="pt")
         with torch.no_grad():
             order = classifier.network(**inputs).logits[0].argsort(descending=True).tolist()
         assert (each.predicted, each.runner_up) == (order[0], order[1])
@@ -93,8 +94,8 @@ def test_a_rival_shares_the_examples_on_which_it_decides_alike(
     labels = classifier.network.config.id2label
     other = headlight.wrap(network("bert", Task.SEQUENCE, id2label=labels), tokenizer, name="other")
     with torch.no_grad():
-        other.network.classifier.weight.zero_()
-        other.network.classifier.bias.copy_(torch.tensor([0.0, 1.0, 0.0]))
+        other.network.get_parameter("classifier.weight").zero_()
+        other.network.get_parameter("classifier.bias").copy_(torch.tensor([0.0, 1.0, 0.0]))
     alike = same_decisions(other, settings(), own)
     assert alike == [each for each in own if each.predicted == 1]
 

@@ -15,6 +15,7 @@ from headlight.evaluation.folder import Folder
 from headlight.evaluation.manifest import Manifest
 from headlight.evaluation.plan import Job, jobs_of, plan
 from headlight.evaluation.queue import Queue
+from headlight.evaluation.records import table
 from headlight.evaluation.settings import Settings
 
 COUNT = 1_000_000
@@ -88,7 +89,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     monkeypatch.setattr(Folder, "write", counting("write", lambda _, own, __: done.add(own.name)))
     monkeypatch.setattr(Folder, "part", counting("part", lambda _, own: Path(own.name)))
     monkeypatch.setattr(folder, "read", counting("read"))
-    nothing = folder.table("explain", [])
+    nothing = table("explain", [])
     monkeypatch.setattr(folder, "from_bytes", lambda *_: nothing)
     monkeypatch.setattr(local, "concatenated", lambda *_: nothing)
     for module in (local, cluster):
@@ -98,7 +99,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 def large() -> Folder:
     settings = Settings("none", "f", "made up", "h", COUNT)
-    metrics = {"aopc": {}, "log_odds": {}}
+    metrics: dict[str, dict[str, Any]] = {"aopc": {}, "log_odds": {}}
     return Folder(Path("nowhere"), Manifest(settings, plan(["random", "gae"], metrics)))
 
 
@@ -112,13 +113,15 @@ def check(calls: Counter[str], jobs: int) -> None:
 
 
 def test_a_million_examples_cost_a_few_looks_a_job_in_one_process(calls: Counter[str]) -> None:
-    many, finished = large(), []
+    many = large()
+    finished: list[Job] = []
     local.run_local(many, lambda name: pytest.fail(name), finished.append)
     check(calls, len(finished))
 
 
 def test_a_million_examples_cost_a_few_looks_a_job_on_a_cluster(calls: Counter[str]) -> None:
-    many, finished = large(), []
+    many = large()
+    finished: list[Job] = []
     handles: dict[int, Any] = {}
 
     def remote(**_options: Any) -> Any:

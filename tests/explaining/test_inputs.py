@@ -5,6 +5,7 @@ from dataclasses import replace
 from enum import StrEnum
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas
@@ -120,7 +121,7 @@ def test_ids_that_were_changed_lose_their_places(
     ],
 )
 def test_mappings_that_are_not_tokens_of_the_model_are_refused(
-    classifier: Model, encoding: object, message: str
+    classifier: Model, encoding: Any, message: str
 ) -> None:
     with pytest.raises(InvalidInput, match=message):
         headlight.explain(classifier, encoding, "gradient_l2")
@@ -163,7 +164,7 @@ def test_a_question_needs_its_context_in_an_encoding_too(
         [np.str_(text) for text in TEXTS],
     ],
 )
-def test_collections_of_texts_are_read_in_their_order(classifier: Model, inputs: object) -> None:
+def test_collections_of_texts_are_read_in_their_order(classifier: Model, inputs: Any) -> None:
     asked = read(classifier, inputs)
     assert [row.texts for row in asked.rows] == [(text,) for text in TEXTS]
     assert not asked.is_one
@@ -214,7 +215,7 @@ def test_a_subclass_of_str_is_one_text(classifier: Model, text: str) -> None:
     ],
 )
 def test_what_is_neither_text_nor_tokens_is_refused_by_its_kind(
-    classifier: Model, inputs: object, message: str
+    classifier: Model, inputs: Any, message: str
 ) -> None:
     with pytest.raises(InvalidInput, match=message):
         headlight.explain(classifier, inputs, "gradient_l2")
@@ -258,12 +259,12 @@ def test_labels_of_pairs_make_a_note_on_one_text(tokenizer: PreTrainedTokenizerF
 @pytest.mark.parametrize(
     "target", [np.int64(2), torch.tensor(2), np.str_("positive"), "POSITIVE", [np.int8(2)]]
 )
-def test_targets_of_other_types_mean_the_same(classifier: Model, target: object) -> None:
+def test_targets_of_other_types_mean_the_same(classifier: Model, target: Any) -> None:
     assert headlight.explain(classifier, TEXTS[0], "random", target).target.label == "positive"
 
 
 @pytest.mark.parametrize("targets", [np.array([2, 0]), torch.tensor([2, 0]), pandas.Series([2, 0])])
-def test_a_column_of_targets_gives_each_text_its_own(classifier: Model, targets: object) -> None:
+def test_a_column_of_targets_gives_each_text_its_own(classifier: Model, targets: Any) -> None:
     found = headlight.explain(classifier, TEXTS, "random", targets)
     assert [a.target.label for a in found] == ["positive", "negative"]
 
@@ -284,7 +285,7 @@ def test_a_column_of_targets_gives_each_text_its_own(classifier: Model, targets:
     ],
 )
 def test_targets_that_mean_nothing_are_refused(
-    classifier: Model, target: object, message: str
+    classifier: Model, target: Any, message: str
 ) -> None:
     with pytest.raises(InvalidOption, match=message):
         headlight.explain(classifier, TEXTS[0], "random", target)
@@ -297,7 +298,7 @@ def test_targets_are_counted() -> None:
 
 
 @pytest.mark.parametrize("stride", [-1, 1.5, 2.0, True, "3"])
-def test_a_stride_is_a_whole_number(classifier: Model, stride: object) -> None:
+def test_a_stride_is_a_whole_number(classifier: Model, stride: Any) -> None:
     with pytest.raises(InvalidOption, match=f"stride={stride!r} is not possible. Use a whole"):
         headlight.explain(classifier, TEXTS[0], "random", stride=stride)
 
@@ -305,5 +306,6 @@ def test_a_stride_is_a_whole_number(classifier: Model, stride: object) -> None:
 def test_a_stride_that_leaves_no_room_is_refused(classifier: Model) -> None:
     with pytest.raises(InvalidInput, match=r"would not advance. Use a smaller stride"):
         headlight.explain(classifier, "good " * 200, "random", stride=1000)
-    long = headlight.explain(classifier, "good " * 200, "random", stride=np.int64(3))
+    stride: Any = np.int64(3)
+    long = headlight.explain(classifier, "good " * 200, "random", stride=stride)
     assert "share 3 tokens" in long.notes[-1]

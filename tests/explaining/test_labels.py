@@ -7,6 +7,7 @@ import headlight
 from headlight import Batch, InvalidOption, Model, Target
 from headlight.explaining import batches
 from headlight.models.model import Task
+from headlight.trace.trace import traces
 from tests.networks import model, rows
 
 TEXT = "a charming film"
@@ -23,8 +24,11 @@ def test_every_label_is_explained_as_on_its_own(classifier: Model) -> None:
 
 def test_labels_share_a_pass(classifier: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     passes: list[int] = []
-    plain = batches.traces
-    monkeypatch.setattr(batches, "traces", lambda *a, **k: passes.append(1) or plain(*a, **k))
+    monkeypatch.setattr(
+        batches,
+        "traces",
+        lambda *a, **k: passes.append(1) or traces(*a, **k),  # type: ignore[func-returns-value]
+    )
     several = headlight.explain_labels(classifier, [TEXT, "dull"], "rollout")
     assert [len(each) for each in several] == [len(classifier.labels)] * 2
     assert len(passes) == 1

@@ -153,7 +153,7 @@ def test_a_settled_option_that_is_given_again_is_refused() -> None:
 @pytest.mark.parametrize(
     ("method", "options"), [("decoded_grad_cam:layer=2", {}), ("decoded_grad_cam", {"layer": 2})]
 )
-def test_one_layer_is_no_option_of_several(method: str, options: dict[str, int]) -> None:
+def test_one_layer_is_no_option_of_several(method: str, options: dict[str, Any]) -> None:
     wrapped, decoder = model("bert", Task.SEQUENCE), model("bert", Task.MASKED)
     with pytest.raises(InvalidOption, match=r"'layer' has no place in it\. Give layers="):
         headlight.explain_layers(wrapped, BATCH, method, decoder=decoder, **options)

@@ -1,5 +1,7 @@
 """What a model decides on rows, with the probabilities of its choices."""
 
+from typing import Any
+
 import pytest
 import torch
 from transformers import PreTrainedTokenizerFast
@@ -10,6 +12,7 @@ from headlight.batch import Row
 from headlight.explaining.inputs import rows_of
 from headlight.explaining.prediction import LIKELIEST, Prediction, predict
 from headlight.models.model import Task
+from tests.known import known
 from tests.networks import TARGETS, in_pairs, model, network, rows
 
 
@@ -77,7 +80,7 @@ def test_a_span_has_the_probability_of_its_two_ends(reader: Model) -> None:
     ids, types = torch.tensor([row.ids]), torch.tensor([row.types])
     with torch.inference_mode():
         said = reader.network(input_ids=ids, token_type_ids=types)
-    start, end = found.target.span
+    start, end = known(found.target.span)
     expected = said.start_logits[0].softmax(0)[start] * said.end_logits[0].softmax(0)[end]
     ((answer, share),) = found.choices
     assert answer == found.resolved.label
@@ -120,7 +123,7 @@ def test_mistakes_are_those_of_explain() -> None:
     tiny = model("bert", Task.SEQUENCE)
     with pytest.raises(InvalidOption, match="label 7 does not exist"):
         predict(tiny, given(1), [Target(7)])
-    broken = network("bert", Task.SEQUENCE)
+    broken: Any = network("bert", Task.SEQUENCE)
     wrapped = headlight.wrap(broken)
     with torch.no_grad():
         broken.classifier.weight.fill_(torch.nan)

@@ -77,9 +77,9 @@ def damaged(content: bytes, chance: random.Random) -> bytes:
 def readers(source: str, path: Path) -> list[Callable[[], object]]:
     """Everything that may be asked to read this file."""
     return [
-        lambda: read_examples(source, tell=str),
-        lambda: read_examples(source, limit=1, strict=True, tell=str),
-        lambda: read_texts(str(path), tell=str),
+        lambda: read_examples(source, tell=lambda _: None),
+        lambda: read_examples(source, limit=1, strict=True, tell=lambda _: None),
+        lambda: read_texts(str(path), tell=lambda _: None),
         lambda: read_frequencies.__wrapped__(str(path)),
     ]
 

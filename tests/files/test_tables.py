@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 import pyarrow.parquet
@@ -20,7 +21,7 @@ from headlight.files.tables import unique_names
 from tests.data import write
 
 
-def notes_of(path: Path, **options: bool) -> tuple[list[object], list[str]]:
+def notes_of(path: Path, **options: Any) -> tuple[list[object], list[str]]:
     """The texts of a file and what is said about it."""
     notes: list[str] = []
     return list(read_texts(str(path), tell=notes.append, **options)), notes

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from headlight.heads.statistics import COUNTED, FARTHEST, KIND, RELATIONS
 from headlight.heads.synthetic_corpus import made_up_corpus
 from headlight.models.fingerprint import fingerprint
 from headlight.trace.attention_pass import attention_of
+from tests.known import known
 from tests.mutations import mutated_objects
 
 PARSES = list(made_up_corpus(12, seed=3))
@@ -36,11 +38,11 @@ def slow_counts(model: Model, parses: list[Parse]) -> tuple[dict[str, np.ndarray
     hits = {name: np.zeros((layers, heads)) for name in RELATIONS}
     offsets = np.zeros((layers, heads, 2 * FARTHEST + 1))
     for parse in parses:
-        tokens = model.tokenizer(parse.text, return_offsets_mapping=True)
+        tokens = known(model.tokenizer)(parse.text, return_offsets_mapping=True)
         places = tokens["offset_mapping"]
         last = len(places) - 1
         ids = torch.tensor([tokens["input_ids"]])
-        maps = model.network.bert(ids, output_attentions=True).attentions
+        maps = model.network.base_model(ids, output_attentions=True).attentions
         for layer in range(layers):
             for head in range(heads):
                 weights = maps[layer][0, head]
@@ -76,7 +78,7 @@ def test_counts_equal_slow_counts(sentiment: Model) -> None:
     assert found.tokens == offsets[0, 0].sum()
 
 
-def known(model: Model, rows: list[headlight.batch.Row]) -> list[torch.Tensor]:
+def arranged(model: Model, rows: list[headlight.batch.Row]) -> list[torch.Tensor]:
     """Attention of three heads: to the next token, to the token itself, to the last word's verb."""
     size = max(len(row) for row in rows)
     steps = torch.arange(size)
@@ -92,7 +94,7 @@ def test_heads_of_known_behaviour_are_selected(
     sentiment: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The verb head is syntactic for nsubj and obj; the next-token head is positional; self by choice."""
-    monkeypatch.setattr(learning, "attention_of", known)
+    monkeypatch.setattr(learning, "attention_of", arranged)
     parses = [parse for parse in made_up_corpus(400) if "sold" in parse.words]
     found = learn(sentiment, parses)
     assert float(found.frequency("nsubj")[0, 2]) == 1.0
@@ -187,7 +189,8 @@ def test_pairs_are_counted_text_by_text(sentiment: Model) -> None:
     assert found.facts["texts"] == 6
     texts = [(one.text, other.text) for one, other in pairs]
     assert learn(sentiment, texts, parser=Slow()).to_head.sum() == found.to_head.sum()
-    for odd in ([("a b", 3)], ["a b", PARSES[0]], [("a", "b", "c")]):
+    mixed: list[Any] = [[("a b", 3)], ["a b", PARSES[0]], [("a", "b", "c")]]
+    for odd in mixed:
         with pytest.raises(InvalidInput, match="all of one kind"):
             learn(sentiment, odd)
 
@@ -195,7 +198,7 @@ def test_pairs_are_counted_text_by_text(sentiment: Model) -> None:
 def test_the_second_text_of_a_pair_is_matched_to_its_own_tokens(
     sentiment: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(learning, "attention_of", known)
+    monkeypatch.setattr(learning, "attention_of", arranged)
     parses = [parse for parse in made_up_corpus(400) if "sold" in parse.words][:8]
     others = [parse for parse in made_up_corpus(40) if "sold" not in parse.words][:8]
     found = learn(sentiment, list(zip(others, parses, strict=True)))
@@ -221,12 +224,12 @@ class Slow:
     breaks: bool = False
 
     def parse(self, texts: Iterable[str]) -> Iterator[Parse]:
-        known = {parse.text: parse for parse in PARSES}
+        by_text = {parse.text: parse for parse in PARSES}
         for number, text in enumerate(texts):
             self.asked += 1
             if self.breaks and number == 3:
                 raise KeyboardInterrupt
-            yield known[text]
+            yield by_text[text]
 
 
 def test_parses_are_remembered_whole_or_not_at_all(
@@ -293,24 +296,24 @@ def test_an_embedded_model_has_its_own_mask(sentiment: Model) -> None:
     assert 0 < mask.count < 72
     found = headlight.explain(sentiment, "a charming film", "mask_lrp")
     assert found.options["mask"] == str(mask)
-    parts = [
+    syntactic, positional = (
         headlight.explain(sentiment, "a charming film", "mask_lrp", mask=part).scores
         for part in ("syntactic", "positional")
-    ]
-    assert not np.allclose(*parts)
+    )
+    assert not np.allclose(syntactic, positional)
 
 
 def test_a_network_trained_in_place_no_longer_fits_its_mask() -> None:
     model = headlight.load("sentiment")
     assert own_mask(model) is own_mask(model)  # read once
-    weight = model.network.classifier.weight
+    weight = model.network.get_parameter("classifier.weight")
     weight.data.mul_(-1)  # which torch's counter of changes does not see
     with pytest.raises(InvalidInput, match="was learned on 'sentiment'"):
         own_mask(model)
 
 
 def test_attention_is_seen_without_a_target(sentiment: Model) -> None:
-    rows = headlight.batch.encode(["a fine film", "bad"], sentiment.tokenizer)
+    rows = headlight.batch.encode(["a fine film", "bad"], known(sentiment.tokenizer))
     maps = attention_of(sentiment, rows)
     assert [tuple(layer.shape) for layer in maps] == [(2, 12, 5, 5)] * 6
 

@@ -18,6 +18,7 @@ from headlight.loading.bases import MINILM, base_folder, whereabouts
 from headlight.loading.catalogue import CATALOGUE
 from headlight.loading.hub import YES
 from headlight.models.model import Task
+from tests.known import known
 from tests.networks import network
 
 pytestmark = pytest.mark.xdist_group("catalogue")  # one process keeps what is loaded
@@ -71,7 +72,7 @@ def test_layers_are_decoded_by_the_embedded_head() -> None:
 def test_agreement_is_decided_at_the_mask(text: str, label: str) -> None:
     answer = headlight.explain(loaded("agreement"), text, "alti")
     assert answer.target.label == label
-    assert [answer.tokens[p] for p in answer.target.positions] == ["[MASK]"]
+    assert [answer.tokens[p] for p in known(answer.target.positions)] == ["[MASK]"]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_agreement_is_decided_at_the_mask(text: str, label: str) -> None:
 def test_sentiment_decides_as_people_do(text: str, label: str) -> None:
     answer = headlight.explain(loaded("sentiment"), text)
     assert answer.target.label == label
-    assert answer.target.probability > 0.8
+    assert known(answer.target.probability) > 0.8
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_adapters_are_small_of_few_bits_and_name_no_machine(name: str) -> None:
 def test_the_merged_network_is_a_plain_one(tmp_path: Path) -> None:
     model = headlight.load("sentiment")
     model.network.save_pretrained(tmp_path)
-    model.tokenizer.save_pretrained(tmp_path)
+    known(model.tokenizer).save_pretrained(tmp_path)
     again = headlight.load(tmp_path)
     text = "a charming film"
     found = headlight.explain(again, text).scores

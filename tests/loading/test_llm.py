@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from headlight import METHODS, InvalidInput, MissingExtra, Model
 from headlight.loading import gguf as conversion
 from headlight.loading.bases import SMOLLM, Base
 from headlight.loading.gguf import LEDGER, converted, record
+from tests.known import known
 from tests.networks import FEW
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llm")]
@@ -27,18 +29,19 @@ def llm() -> Model:
 def test_it_is_a_plain_llama_that_writes_sense(llm: Model) -> None:
     assert llm.network.config.model_type == "llama"
     chat = [{"role": "user", "content": "What is the capital of France?"}]
-    asked = llm.tokenizer.apply_chat_template(
+    asked: Any = known(llm.tokenizer).apply_chat_template(
         chat, add_generation_prompt=True, return_tensors="pt", return_dict=True
     )
-    written = llm.network.generate(**asked, max_new_tokens=8, do_sample=False)
-    assert "Paris" in llm.tokenizer.decode(written[0, asked["input_ids"].shape[1] :])
+    network: Any = llm.network
+    written = network.generate(**asked, max_new_tokens=8, do_sample=False)
+    assert "Paris" in known(llm.tokenizer).decode(written[0, asked["input_ids"].shape[1] :])
 
 
 def test_it_knows_agreement_across_a_distractor(llm: Model) -> None:
-    tokens = llm.tokenizer("The keys to the cabinet", return_tensors="pt")
+    tokens = known(llm.tokenizer)("The keys to the cabinet", return_tensors="pt")
     with torch.inference_mode():
         logits = llm.network(**tokens).logits[0, -1]
-    plural, singular = (llm.tokenizer(form)["input_ids"][0] for form in (" are", " is"))
+    plural, singular = (known(llm.tokenizer)(form)["input_ids"][0] for form in (" are", " is"))
     assert logits[plural] > logits[singular]
 
 

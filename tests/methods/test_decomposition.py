@@ -1,5 +1,7 @@
 """Attention blocks taken apart: what adds up, what is known, memory, and the authors' matrices."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -52,7 +54,7 @@ def test_less_memory_changes_nothing(name: str, monkeypatch: pytest.MonkeyPatch)
 
 def test_heads_that_write_nothing_leave_every_token_to_itself() -> None:
     """With W_O = 0 only the residual is left, so each layer is the identity and [CLS] keeps all."""
-    net = network("bert", Task.SEQUENCE)
+    net: Any = network("bert", Task.SEQUENCE)
     with torch.no_grad():
         for layer in net.bert.encoder.layer:
             layer.attention.output.dense.weight.zero_()
@@ -66,7 +68,7 @@ def test_heads_that_write_nothing_leave_every_token_to_itself() -> None:
 
 def test_a_row_that_nothing_brings_nearer_keeps_its_token() -> None:
     """With every γ = 0 the block gives β whatever it reads: no token is nearer to it than another."""
-    net = network("bert", Task.SEQUENCE)
+    net: Any = network("bert", Task.SEQUENCE)
     with torch.no_grad():
         for layer in net.bert.encoder.layer:
             layer.attention.output.LayerNorm.weight.zero_()
@@ -84,7 +86,7 @@ def test_a_projection_of_another_kind_is_read_by_what_it_does() -> None:
         def forward(self, given: torch.Tensor) -> torch.Tensor:
             return self.inner(given)
 
-    net = network("bert", Task.SEQUENCE)
+    net: Any = network("bert", Task.SEQUENCE)
     expected = headlight.explain(headlight.wrap(net), Batch.from_ids(rows()), "alti")
     for layer in net.bert.encoder.layer:
         layer.attention.output.dense = Wrapped(layer.attention.output.dense)

@@ -141,7 +141,11 @@ def test_released_relevance_of_attention_has_the_authors_sums(classifier: Model)
 @pytest.mark.parametrize("part", ["start", "end"])
 def test_released_relevance_of_answers_forgets_the_mask(reader: Model, part: str) -> None:
     expected = MASK_LRP["bert_qa"][part]["MGAE_unmasked"]
-    for method, options in (("transformer_attribution", {}), ("mask_lrp", {"mask": np.eye(2, 4)})):
+    cases: dict[str, dict[str, Any]] = {
+        "transformer_attribution": {},
+        "mask_lrp": {"mask": np.eye(2, 4)},
+    }
+    for method, options in cases.items():
         found = headlight.explain(
             reader, Batch.from_ids(IDS), method, part, variant="released", **options
         )
@@ -178,7 +182,7 @@ MIXED = [
 @pytest.mark.parametrize(("key", "method", "options"), MIXED)
 @pytest.mark.parametrize("variant", ["paper", "released"])
 def test_alti_and_its_family(
-    classifier: Model, key: str, method: str, options: dict[str, int], variant: str
+    classifier: Model, key: str, method: str, options: dict[str, Any], variant: str
 ) -> None:
     batch = Batch.from_ids(IDS)
     found = headlight.explain(classifier, batch, method, variant=variant, **options)

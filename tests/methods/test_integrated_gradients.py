@@ -63,7 +63,7 @@ def test_a_path_that_never_adds_up_is_a_warning_and_a_note(monkeypatch: pytest.M
 
 def test_the_mean_of_all_words_stands_in_the_place_of_a_word() -> None:
     wrapped, batch = decoder("llama"), Batch.from_ids(IDS)
-    words = wrapped.network.get_input_embeddings().weight.detach()
+    words = wrapped.network.get_input_embeddings().get_parameter("weight").detach()
     found = headlight.explain(wrapped, batch, "occlusion", baseline="mean")
     with torch.no_grad():
         embedded = wrapped.network.get_input_embeddings()(torch.tensor([IDS]))

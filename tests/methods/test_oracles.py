@@ -1,5 +1,7 @@
 """Each method against its oracle, in 64 bits."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -60,7 +62,7 @@ def test_methods_equal_their_oracles(family: str, task: Task) -> None:
 
 def test_uniform_attention_has_a_known_rollout() -> None:
     """With A = 1/T everywhere each layer is ½I + ½/T, so L layers leave 2⁻ᴸ I and spread the rest."""
-    net = network("bert", Task.SEQUENCE)
+    net: Any = network("bert", Task.SEQUENCE)
     with torch.no_grad():
         for layer in net.bert.encoder.layer:
             layer.attention.self.query.weight.zero_()
@@ -78,7 +80,7 @@ def test_uniform_attention_has_a_known_rollout() -> None:
 
 def test_input_x_gradient_of_a_linear_network_adds_up_to_the_logit() -> None:
     """A classifier that averages its tokens and has no layers is linear, so the scores sum to the logit."""
-    net = network("modernbert", Task.SEQUENCE, classifier_pooling="mean")
+    net: Any = network("modernbert", Task.SEQUENCE, classifier_pooling="mean")
     with torch.no_grad():
         for layer in net.model.layers:
             layer.attn.Wo.weight.zero_()

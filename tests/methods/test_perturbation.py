@@ -164,13 +164,14 @@ def test_all_agree_where_tokens_add_up() -> None:
     wrapped = adding_up()
     expected = scores(wrapped, "occlusion", baseline="pad")
     assert np.abs(expected).min() > 1e-4
-    for name, options in {
+    cases: dict[str, dict[str, Any]] = {
         "shapley": {"permutations": 2},
         "integrated_gradients": {"steps": 1},
         "deeplift": {},
         "gradient_shap": {"samples": 2},
         "lime": {"samples": 60, "ridge": 0.0},
-    }.items():
+    }
+    for name, options in cases.items():
         found = scores(wrapped, name, baseline="pad", **options)
         np.testing.assert_allclose(found, expected, rtol=1e-6, err_msg=name)
 
@@ -182,7 +183,7 @@ def test_gradient_shap_approaches_integrated_gradients(wrapped: Model) -> None:
 
 
 def test_smooth_gradient_without_noise_is_the_gradient_of_the_loss(wrapped: Model) -> None:
-    net = wrapped.network
+    net: Any = wrapped.network
     leaf = embed(net, torch.tensor([IDS])).detach().requires_grad_()
     hidden = net.bert.encoder(leaf).last_hidden_state
     loss = -net.classifier(net.bert.pooler(hidden)).log_softmax(-1)[0, 1]
@@ -248,8 +249,9 @@ def test_bad_options_are_refused(writer: Model) -> None:
         ("smooth_gradient", "samples"),
         ("gradient_shap", "samples"),
     ):
+        options: dict[str, Any] = {option: 0}
         with pytest.raises(InvalidOption, match=f"{option}=0 is not possible"):
-            headlight.explain(bert, batch, name, **{option: 0})
+            headlight.explain(bert, batch, name, **options)
     with pytest.raises(UnknownName, match="no baseline named 'msk'"):
         headlight.explain(bert, batch, "occlusion", baseline="msk")
     with pytest.raises(

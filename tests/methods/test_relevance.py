@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,7 +159,7 @@ def test_a_contrast_is_the_difference_of_two_relevances() -> None:
 def test_random_masks_are_seeded_and_averaged() -> None:
     wrapped, batch = model("bert", Task.SEQUENCE, torch.float64), Batch.from_ids(IDS)
 
-    def scores(**options: object) -> Matrix:
+    def scores(**options: Any) -> Matrix:
         return headlight.explain(wrapped, batch, "random_mask_lrp", mask=MASK, **options).scores
 
     np.testing.assert_array_equal(scores(seed=1), scores(seed=1))
@@ -189,7 +190,7 @@ def test_full_corruption_is_no_mask() -> None:
 
 
 def test_operations_without_a_rule_are_named_with_their_place() -> None:
-    net = network("bert", Task.SEQUENCE)
+    net: Any = network("bert", Task.SEQUENCE)
     dense = net.bert.encoder.layer[1].intermediate
     forward = dense.forward
     dense.forward = lambda x: torch.cumsum(forward(x), -1)
@@ -212,7 +213,7 @@ def test_operations_without_a_rule_are_named_with_their_place() -> None:
 def test_no_operation_passes_unseen(
     operation: Callable[[torch.Tensor], torch.Tensor], name: str
 ) -> None:
-    net = network("bert", Task.SEQUENCE)
+    net: Any = network("bert", Task.SEQUENCE)
     dense = net.bert.encoder.layer[1].intermediate
     forward = dense.forward
     dense.forward = lambda x: operation(forward(x))
@@ -238,7 +239,7 @@ def test_no_operation_passes_unseen(
     ],
 )
 def test_bad_options_say_what_would_do(
-    options: dict[str, object], error: type[Exception], message: str
+    options: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     wrapped = model("bert", Task.SEQUENCE)
     with pytest.raises(error, match=message):

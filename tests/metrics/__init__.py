@@ -180,7 +180,7 @@ def assert_equal(found: Measures, expected: dict[str, Found], precision: float =
     """Values, weights and curves are those of the oracle."""
     assert set(found) == set(expected)
     for part, own in expected.items():
-        near = {"abs": precision, "nan_ok": True}
+        near: dict[str, Any] = {"abs": precision, "nan_ok": True}
         assert found[part].value == pytest.approx(own.value, **near)
         assert found[part].weight == own.weight
         assert list(found[part].curve) == pytest.approx(own.curve, **near)

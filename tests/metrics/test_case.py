@@ -1,5 +1,7 @@
 """Metrics by their names in a run: protocols, parts, options, and what they need."""
 
+from typing import Any
+
 import pytest
 
 from headlight import METRICS, InvalidOption, UnknownName
@@ -30,7 +32,10 @@ def test_a_name_in_a_run_has_a_metric_and_a_protocol(name: str, metric: str, pro
 
 
 def test_a_protocol_is_an_option_and_aliases_become_names() -> None:
-    given = {"aopc": {"levels": (0.5, 1)}, "aopc@attcat": {"change": "mask"}}
+    given: dict[str, dict[str, Any]] = {
+        "aopc": {"levels": (0.5, 1)},
+        "aopc@attcat": {"change": "mask"},
+    }
     assert metric_options(["aopc", "aopc@attcat", "lodds"], given) == {
         "aopc": {"levels": [0.5, 1.0]},
         "aopc@attcat": {"change": "mask", "protocol": "attcat"},

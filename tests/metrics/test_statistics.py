@@ -76,7 +76,7 @@ def test_summaries_are_those_of_the_oracle(seed: int, is_weighted: bool) -> None
     generator = np.random.default_rng(seed)
     values = generator.exponential(size=40)
     values[generator.random(40) < 0.1] = NAN
-    weights = generator.integers(1, 9, 40) if is_weighted else np.ones(40)
+    weights = generator.integers(1, 9, 40).astype(float) if is_weighted else np.ones(40)
     found = summarise(values, weights if is_weighted else None, seed=seed)
     given = (values.tolist(), weights.tolist())
     assert found.mean == pytest.approx(reference.weighted_mean(*given), abs=1e-9)

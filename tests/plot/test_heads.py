@@ -3,10 +3,14 @@
 import re
 import struct
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from matplotlib.figure import Figure
 
 import headlight
 from headlight import HeadMask, InvalidInput, InvalidOption, MissingExtra
@@ -35,7 +39,7 @@ def mask() -> HeadMask:
     return HeadMask({"syntactic": syntactic, "positional": positional}, {"roles": roles})
 
 
-def words(figure: object, folder: Path) -> list[str]:
+def words(figure: Figure, folder: Path) -> list[str]:
     """What stands in a figure."""
     path = folder / "figure.svg"
     canvas.save(figure, path)
@@ -53,7 +57,7 @@ def test_the_map_names_what_heads_do(mask: HeadMask, tmp_path: Path) -> None:
 def test_cells_have_the_colour_of_their_kind(mask: HeadMask, tmp_path: Path) -> None:
     canvas.save(draw.head_map(mask), tmp_path / "map.png")
     pixels = torch.from_numpy(
-        canvas.import_module("matplotlib.image").imread(tmp_path / "map.png")[..., :3]
+        import_module("matplotlib.image").imread(tmp_path / "map.png")[..., :3]
     )
     for kind, count in (("syntactic", 1), ("positional", 1), ("both", 1)):
         shade = torch.tensor(canvas.colour(HEAD_KINDS[kind]))
@@ -77,14 +81,14 @@ def test_distributions_thresholds_overlaps_and_sizes_are_drawn(
         draw.relative_positions(counts, relations=["iobj"])
 
 
-def readable_on(paper: Paper, figure: object) -> bool:
+def readable_on(paper: Paper, figure: Figure) -> bool:
     """Whether all that stands beside the cells of a figure can be read on its paper."""
-    colors = canvas.import_module("matplotlib.colors")
-    kind = canvas.import_module("matplotlib.text").Text
-    on_cells = {text for axes in figure.axes for text in axes.texts}  # type: ignore[attr-defined]
-    shown = [t for t in figure.findobj(kind) if t.get_text() and t not in on_cells]  # type: ignore[attr-defined]
+    colors = import_module("matplotlib.colors")
+    kind = import_module("matplotlib.text").Text
+    on_cells = {text for axes in figure.axes for text in axes.texts}
+    shown = [t for t in figure.findobj(kind) if t.get_text() and t not in on_cells]
     inks = [tuple(round(255 * c) for c in colors.to_rgb(text.get_color())) for text in shown]
-    return all(contrast(ink, paper.paper) >= 4.5 for ink in inks)  # type: ignore[arg-type]
+    return all(contrast(ink, paper.paper) >= 4.5 for ink in inks)
 
 
 def test_all_figures_about_heads_follow_dark_paper(
@@ -92,19 +96,20 @@ def test_all_figures_about_heads_follow_dark_paper(
 ) -> None:
     pairs = mask_agreement({"one": mask, "two": mask.part("syntactic")})
     sizes = [SampleSize(5, (1,), (1.0,), ())]
-    for make, given in (
+    cases: list[tuple[Callable[[Any], Figure], object]] = [
         (draw.head_map, mask),
         (draw.relative_positions, counts),
         (draw.thresholds, threshold_sweep(counts, syntactic=(0.1,), positional=(0.8,))),
         (draw.agreement, pairs),
         (draw.sample_sizes, sizes),
-    ):
+    ]
+    for make, given in cases:
         with canvas.dark_paper():
             dark = make(given)
         light = make(given)
         for figure, paper in ((dark, DARK), (light, LIGHT)):
             canvas.save(figure, tmp_path / "a.png")
-            corner = canvas.import_module("matplotlib.image").imread(tmp_path / "a.png")[0, 0, :3]
+            corner = import_module("matplotlib.image").imread(tmp_path / "a.png")[0, 0, :3]
             assert corner == pytest.approx(canvas.colour(paper.paper), abs=0.01)
             assert readable_on(paper, figure), make
 

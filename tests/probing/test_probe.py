@@ -371,7 +371,7 @@ def test_metrics_of_a_network_are_those_of_the_oracle(family: str, task: Task) -
 def test_metrics_share_their_probes() -> None:
     own = model("bert", Task.SEQUENCE, torch.float64)
     some = real(own)
-    metrics = {"aopc": {}, "log_odds": {}, "sufficiency": {}}
+    metrics: dict[str, dict[str, Any]] = {"aopc": {}, "log_odds": {}, "sufficiency": {}}
     unique = {probe for s in some for name in metrics for probe in asked(s, name)[1]}
     with counted(own) as sizes:
         measure(own, [case_of(s) for s in some], metrics)

@@ -67,7 +67,7 @@ class Doubled(torch.autograd.Function):
         return value.view_as(value)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Tensor:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
         return 2 * gradient
 
 
@@ -83,7 +83,7 @@ LIES = {
 @pytest.mark.parametrize("family", ["bert", "llama"])
 @pytest.mark.parametrize("lie", LIES)
 def test_gradients_that_are_not_the_slope_are_refused(family: str, lie: str) -> None:
-    net = network(family, Task.SEQUENCE)
+    net: Any = network(family, Task.SEQUENCE)
     layer = net.bert.encoder.layer[1] if family == "bert" else net.model.layers[1]
     name = "output" if family == "bert" else "mlp"
     setattr(layer, name, Changed(getattr(layer, name), LIES[lie]))
@@ -94,7 +94,7 @@ def test_gradients_that_are_not_the_slope_are_refused(family: str, lie: str) -> 
 
 
 def test_a_hook_that_changes_gradients_is_refused() -> None:
-    net = network("bert", Task.SEQUENCE)
+    net: Any = network("bert", Task.SEQUENCE)
     net.bert.encoder.layer[0].register_full_backward_hook(
         lambda _module, given, _output: tuple(None if g is None else 3 * g for g in given)
     )
@@ -120,7 +120,7 @@ class Fused(torch.autograd.Function):
         return x @ weight.T + bias
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> Any:
         return gradient @ ctx.saved_tensors[0], None, None
 
 
@@ -130,7 +130,7 @@ class FusedLinear(nn.Linear):
 
 
 def test_operations_that_relevance_cannot_see_are_refused_by_relevance_alone() -> None:
-    net = network("bert", Task.SEQUENCE)
+    net: Any = network("bert", Task.SEQUENCE)
     net.bert.encoder.layer[1].intermediate.dense.__class__ = FusedLinear
     wrapped = headlight.wrap(net)
     for method in ("attn_lrp", "lrp", "transformer_attribution"):
@@ -141,12 +141,12 @@ def test_operations_that_relevance_cannot_see_are_refused_by_relevance_alone() -
 
 # ------------------------------------------------------------------------------- kinds of networks
 
-SMALL = {"vocab_size": 60, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+SMALL: dict[str, Any] = {"vocab_size": 60, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 BART = BartConfig(
     **SMALL, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
     decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=40,
 )  # fmt: skip
-T5 = T5Config(
+T5 = T5Config(  # type: ignore[call-arg]
     vocab_size=60, d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2, decoder_start_token_id=0
 )
 
@@ -181,7 +181,7 @@ def test_a_limit_of_minus_one_is_none() -> None:
 
 
 def test_what_has_no_embedding_for_each_token_is_refused() -> None:
-    sizes = {
+    sizes: dict[str, Any] = {
         "hidden_size": 16,
         "num_hidden_layers": 1,
         "num_attention_heads": 2,
@@ -246,7 +246,7 @@ class Own(PreTrainedModel):
 
 def test_the_task_of_a_network_without_a_name_for_it_can_be_said() -> None:
     torch.manual_seed(0)
-    net = Own(BertConfig(**ENCODER, num_labels=3)).eval()
+    net = Own(BertConfig(**{**ENCODER, "num_labels": 3})).eval()
     with pytest.raises(UnsupportedModel, match="task="):
         headlight.wrap(net)
     with pytest.raises(headlight.UnknownName, match="no task named 'sequences'"):
@@ -329,7 +329,7 @@ def test_embeddings_that_serve_types_or_are_changed_in_place_are_explained(
     np.testing.assert_allclose(found.scores, (slope * made[0]).sum(-1)[0].detach(), rtol=1e-9)
 
 
-OPT = {
+OPT: dict[str, Any] = {
     "hidden_size": 32,
     "word_embed_proj_dim": 32,
     "ffn_dim": 48,
@@ -344,8 +344,8 @@ OPT = {
 def test_kinks_of_relu_are_not_taken_for_wrong_gradients(dtype: torch.dtype) -> None:
     for seed in range(6):
         torch.manual_seed(seed)
-        config = OPTConfig(vocab_size=120, pad_token_id=0, num_labels=3, **OPT)
-        headlight.wrap(OPTForSequenceClassification(config).to(dtype).eval())
+        config = OPTConfig(vocab_size=120, pad_token_id=0, **{**OPT, "num_labels": 3})
+        headlight.wrap(OPTForSequenceClassification(config).to(dtype).eval())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("largest", [0, 10**9])
@@ -356,7 +356,8 @@ def test_large_networks_are_not_copied_for_want_of_a_slope(
     monkeypatch.setattr("headlight.proof.escape.LARGEST_SWEEP", largest)
     monkeypatch.setattr("headlight.proof.slope.missed_slope", lambda *_: (1.0, math.nan))
     monkeypatch.setattr(
-        "headlight.proof.slope.widened", lambda model, _: (copies.append(model) or model, "")
+        "headlight.proof.slope.widened",
+        lambda model, _: (copies.append(model) or model, ""),  # type: ignore[func-returns-value]
     )
     headlight.wrap(network("bert", Task.SEQUENCE))
     assert bool(copies) == (largest > 0)

@@ -53,7 +53,7 @@ class Pooled(BertForSequenceClassification):
 
 def pooled(pool: Pool, *, layer: int = -1, width: int = 32) -> Model:
     torch.manual_seed(3)
-    net = Pooled(BertConfig(**ENCODER, num_labels=3)).eval()
+    net = Pooled(BertConfig(**{**ENCODER, "num_labels": 3})).eval()
     net.classifier = nn.Linear(width, 3)
     net.pool, net.layer = pool, layer
     return headlight.wrap(net)
@@ -211,7 +211,9 @@ def test_a_head_without_a_fixed_place_is_refused_by_methods_that_read_a_row(name
 
 def test_several_layers_at_once_are_refused_by_methods_that_read_a_row() -> None:
     class Several(Pooled):
-        def forward(self, input_ids: Tensor, attention_mask: Tensor, **_: Any) -> Any:
+        def forward(
+            self, input_ids: Tensor, attention_mask: Tensor, *_: Any, **_options: Any
+        ) -> Any:
             body = self.bert(input_ids, attention_mask, output_hidden_states=True)
             total = sum(states[:, 0] for states in body.hidden_states[1:])
             return SequenceClassifierOutput(logits=self.classifier(total))

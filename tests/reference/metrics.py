@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise, product
+from typing import TypeVar
 
 Predict = Callable[[list[int], list[bool]], list[float]]
 Shares = Sequence[Fraction]
@@ -66,21 +67,24 @@ class Found:
 
 
 Oracle = Callable[[Sentence], dict[str, Found]]
+Written = TypeVar("Written", bound=Callable[..., dict[str, Found]])
 ORACLES: dict[tuple[str, str], Oracle] = {}
 NOTHING = {"": Found(math.nan)}
 
 
-def replicates(metric: str, *protocols: str) -> Callable[[Callable[..., dict[str, Found]]], Oracle]:
+def replicates(metric: str, *protocols: str) -> Callable[[Written], Written]:
     """Tie an oracle to the metric and the protocols it replicates; '' is a metric without protocols."""
 
-    def add(oracle: Callable[..., dict[str, Found]]) -> Oracle:
+    def add(oracle: Written) -> Written:
         for protocol in protocols:
-            ORACLES[metric, protocol] = (
-                (lambda sentence, p=protocol: oracle(sentence, p)) if protocol else oracle
-            )
+            ORACLES[metric, protocol] = under(oracle, protocol) if protocol else oracle
         return oracle
 
     return add
+
+
+def under(oracle: Callable[..., dict[str, Found]], protocol: str) -> Oracle:
+    return lambda sentence: oracle(sentence, protocol)
 
 
 def mean(values: Collection[float]) -> float:

@@ -263,7 +263,7 @@ def alti_matrix(p: Pass, layer: int, power: int, norms: int, released: bool) -> 
         gap = contribution(p, layer, i, j, norms, not released) - outputs[i]
         gap = gap + (1e-6 if released else 0)
         length = np.linalg.norm(outputs[i], power)
-        return max(0.0, length - np.linalg.norm(gap, power))
+        return max(0.0, float(length - np.linalg.norm(gap, power)))
 
     matrix = layer_matrix(p, layer, nearer)
     for i in range(p.size):
@@ -323,7 +323,7 @@ def integrated(p: Pass) -> Matrix:
     slope = legendre.deriv()
     start, end = p.baseline, p.hidden[0]
     total = np.zeros_like(end)
-    for root in legendre.roots():
+    for root in legendre.roots().astype(float):
         weight = 2 / ((1 - root**2) * slope(root) ** 2)
         total += weight / 2 * p.gradient(start + (root + 1) / 2 * (end - start))
     return (end - start) * total

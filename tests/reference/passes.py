@@ -161,7 +161,7 @@ def replaced(module: torch.nn.Module, output: torch.Tensor) -> Iterator[None]:
 def baseline_of(net: PreTrainedModel, ids: list[int]) -> Matrix:
     """The embedding output where every word is the mean of all words."""
     even = deepcopy(net)
-    words = even.get_input_embeddings().weight.detach()
+    words = even.get_input_embeddings().get_parameter("weight").detach()
     words[:] = words.mean(0)
     kept: list[torch.Tensor] = []
     embedding_module(even).register_forward_hook(lambda _m, _a, out: keep(kept, out))
@@ -170,7 +170,7 @@ def baseline_of(net: PreTrainedModel, ids: list[int]) -> Matrix:
     return kept[0][0].numpy()
 
 
-Seen = list[tuple[torch.nn.Module, Matrix, Matrix]]
+Seen = list[tuple[Any, Matrix, Matrix]]
 
 
 def watch(net: PreTrainedModel, path: str) -> Seen:
@@ -203,7 +203,9 @@ def blocks_of(net: PreTrainedModel, watched: dict[str, Seen], heads: int) -> lis
         bias = np.zeros(weight.shape[1]) if module.bias is None else module.bias.detach().numpy()
         norms = [
             Layernorm(m.weight.detach().numpy(), m.eps, given, output)
-            for m, given, output in (watched[path][number] for path in (first, second) if first)
+            for m, given, output in (
+                watched[path][number] for path in ((first, second) if first else ())
+            )
         ]
         output = norms[0].output if norms else watched[second][number][1]
         found.append(Block(values, weight.reshape(heads, width, -1), bias, norms, output))
@@ -225,8 +227,8 @@ def keep(kept: list[torch.Tensor], output: object) -> None:
 
 def last_block(net: PreTrainedModel) -> torch.nn.Module:
     """The last member of the longest list of modules: the blocks."""
-    lists = [m for m in net.modules() if isinstance(m, torch.nn.ModuleList)]
-    return list(max(lists, key=len))[-1]
+    lists = [list(m) for m in net.modules() if isinstance(m, torch.nn.ModuleList)]
+    return max(lists, key=len)[-1]
 
 
 def twice(

@@ -48,7 +48,7 @@ def scaled_sum(a: Matrix, b: Matrix, r: Matrix) -> tuple[Matrix, Matrix]:
     size = abs(ra.sum()) + abs(rb.sum())
     if size == 0:
         return ra, rb
-    return tuple(x * abs(x.sum()) / size * r.sum() / x.sum() for x in (ra, rb))  # type: ignore[return-value]
+    return tuple(x * abs(x.sum()) / size * r.sum() / x.sum() for x in (ra, rb))
 
 
 def epsilon_sum(a: Matrix, b: Matrix, r: Matrix) -> tuple[Matrix, Matrix]:
@@ -298,7 +298,7 @@ def llama_relevance(
             r_qh.append(pair[0])
             r_kh.append(pair[1].T)
         r_keys, r_values = (
-            np.stack(z).reshape(shared, group, size, width).sum(1) for z in (r_kh, r_v)
+            np.stack([*z]).reshape(shared, group, size, width).sum(1) for z in (r_kh, r_v)
         )
         r_queries = unrotate(qh, np.stack(r_qh))
         r_keys = unrotate(by_head(k, shared), r_keys)

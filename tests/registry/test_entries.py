@@ -51,7 +51,7 @@ def test_other_packages_add_theirs_through_entry_points(monkeypatch: pytest.Monk
     plugin = ModuleType("a_plugin")
     monkeypatch.setitem(sys.modules, "a_plugin", plugin)
     loads: list[str] = []
-    plugin.__getattr__ = lambda name: loads.append(name) or names.register(name)(len)  # type: ignore[method-assign]
+    plugin.__getattr__ = lambda name: loads.append(name) or names.register(name)(len)  # type: ignore[method-assign, func-returns-value]
     point = EntryPoint("plugin", "a_plugin:extra", "headlight.things")
     monkeypatch.setattr(home, "entry_points", lambda group: [point] * (group == "headlight.things"))
     assert list(names) == ["extra"]

@@ -32,7 +32,7 @@ def test_no_mark_of_a_name_is_a_command_of_latex(mark: str) -> None:
 
 
 def test_what_was_not_measured_is_a_dash() -> None:
-    nothing = Cell(Summary(*[math.nan] * 4, 0), is_best=False)
+    nothing = Cell(Summary(math.nan, math.nan, math.nan, math.nan, 0), is_best=False)
     assert nothing.text() == "–"
     assert "attcat & -- \\\\" in latex(Grid("t", ("aopc",), (("attcat", (nothing,)),)))
 

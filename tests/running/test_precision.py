@@ -1,6 +1,7 @@
 """Relevance by the z⁺ rule keeps its digits: it is computed in 64 bits, whatever the network has."""
 
 from copy import deepcopy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def test_attn_lrp_needs_no_copy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_changed_weights_are_seen_at_once() -> None:
-    net = network("bert", Task.SEQUENCE)
+    net: Any = network("bert", Task.SEQUENCE)
     wrapped, batch = headlight.wrap(net), Batch.from_ids(rows()[0])
     before = headlight.explain(wrapped, batch, "lrp", 1).scores
     net.classifier.weight.data.mul_(-1)
@@ -79,7 +80,7 @@ def test_a_large_network_says_that_digits_are_lost(monkeypatch: pytest.MonkeyPat
 
 
 def test_relevance_and_paths_of_16_bit_networks_are_computed_in_more() -> None:
-    net = network("bert", Task.SEQUENCE).to(torch.bfloat16)
+    net = network("bert", Task.SEQUENCE).to(torch.bfloat16)  # type: ignore[arg-type]
     wrapped, batch = headlight.wrap(net), Batch.from_ids(rows()[0])
     exact = headlight.wrap(deepcopy(net).double())
     lrp = headlight.explain(wrapped, batch, "lrp", 1)
@@ -94,11 +95,11 @@ def test_relevance_and_paths_of_16_bit_networks_are_computed_in_more() -> None:
 
 
 def test_quantised_weights_and_replaced_forwards_are_not_copied() -> None:
-    net = network("bert", Task.SEQUENCE)
+    net: Any = network("bert", Task.SEQUENCE)
     assert precision.obstacle(net) == ""
     net.classifier.forward = lambda values: values
     assert precision.obstacle(net) == "the forward of a part of it was replaced"
-    other = network("bert", Task.SEQUENCE)
+    other: Any = network("bert", Task.SEQUENCE)
     other.classifier.weight = torch.nn.Parameter(
         torch.ones(2, 2, dtype=torch.int8), requires_grad=False
     )

@@ -132,7 +132,7 @@ def test_an_error_in_the_network_leaves_no_mark(
         with Leaking():
             raise error
 
-    handle = trained.bert.encoder.layer[1].register_forward_hook(fail)
+    handle = trained.get_submodule("bert.encoder.layer.1").register_forward_hook(fail)
     before, state = fingerprint(trained), thread_state()
     with pytest.raises((error, headlight.HeadlightError)):
         headlight.explain(wrapped, LENGTHS, METHODS)
@@ -194,7 +194,7 @@ def test_a_handler_of_the_caller_is_called_and_put_back() -> None:
     own = lambda number, _frame: heard.append(number)  # noqa: E731
     former = signal.signal(signal.SIGINT, own)
     try:
-        undisturbed(lambda: [signal.raise_signal(signal.SIGINT) for _ in range(2)])
+        undisturbed(lambda: [signal.raise_signal(signal.SIGINT) for _ in range(2)])  # type: ignore[func-returns-value]
         assert heard == [signal.SIGINT] * 2
         assert signal.getsignal(signal.SIGINT) is own
     finally:

@@ -1,6 +1,7 @@
 """What is captured is what the network computes, and nothing stays behind."""
 
 import threading
+from typing import Any
 
 import pytest
 import torch
@@ -124,7 +125,12 @@ def test_another_thread_s_pass_is_not_recorded() -> None:
 
 def test_unknown_families_do_what_needs_no_row() -> None:
     torch.manual_seed(0)
-    sizes = {"vocab_size": 60, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+    sizes: dict[str, Any] = {
+        "vocab_size": 60,
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+    }
     neox = GPTNeoXForCausalLM(GPTNeoXConfig(**sizes, intermediate_size=16))
     bloom = BloomForCausalLM(BloomConfig(vocab_size=60, hidden_size=16, n_layer=2, n_head=2))
     for net in (neox, bloom):

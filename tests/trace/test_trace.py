@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -78,7 +79,12 @@ class OneBlock(PreTrainedModel):
 def hand_made() -> Trace:
     """A trace put together from tensors, without `wrap`, hooks or a recorded pass."""
     torch.manual_seed(0)
-    config = PretrainedConfig(num_hidden_layers=1, num_attention_heads=HEADS, pad_token_id=0)
+    sizes: dict[str, Any] = {
+        "num_hidden_layers": 1,
+        "num_attention_heads": HEADS,
+        "pad_token_id": 0,
+    }
+    config = PretrainedConfig(**sizes)
     network = OneBlock(config).double().eval().requires_grad_(False)
     own = Model(
         network, None, "by hand", Task.SEQUENCE, None,
@@ -153,7 +159,7 @@ def test_known_answers_of_the_trace_made_by_hand(hand_made: Trace) -> None:
         METHODS["raw_attention"].function(hand_made), attention.mean(1)[:, 0]
     )
     embeddings = hand_made.embeddings.requires_grad_()
-    network = hand_made.forward.model.network
+    network: Any = hand_made.forward.model.network
     logits = network.classifier(network.block(embeddings).output[:, 0])
     (gradient,) = torch.autograd.grad(logits[0, 2] + logits[1, 0], embeddings)
     expected = (gradient * embeddings).sum(-1).detach()
@@ -210,4 +216,4 @@ def test_many_goals_on_one_pass_are_one_pass_each(
                 own, name, options=options(name, family=family, dtype=torch.float64)
             ).entries
             scores = [entry.function(t, **entry.settled) for t in (found, alone)]
-            torch.testing.assert_close(*scores, msg=lambda text, n=name: f"{n}: {text}")
+            torch.testing.assert_close(*scores, msg=partial("{}: {}".format, name))

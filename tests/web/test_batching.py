@@ -20,6 +20,7 @@ from headlight.web.answers import explaining
 from headlight.web.limits import Limits
 from headlight.web.worker import Ticket, Worker
 from tests.conftest import WORDS
+from tests.known import known
 from tests.web.sites import Site, refused, site
 
 
@@ -146,7 +147,7 @@ def test_texts_with_different_targets_share_passes(
 
 def test_questions_of_other_methods_or_masks_go_apart(served: Site, held: Held) -> None:
     mask = [[True] * 4] * 3
-    kinds = [
+    kinds: list[dict[str, Any]] = [
         {},
         {"methods": ["gae"]},
         {"methods": ["mask_lrp"], "mask": mask},
@@ -190,7 +191,7 @@ def test_a_bad_question_harms_no_other(
 def test_a_text_on_which_the_only_method_fails_harms_no_other(
     served: Site, held: Held, classifier: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    feared = classifier.tokenizer.convert_tokens_to_ids("london")
+    feared: Any = known(classifier.tokenizer).convert_tokens_to_ids("london")
 
     def fearful(trace: Trace) -> Scores:
         """Fails on texts about London."""

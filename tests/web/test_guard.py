@@ -75,7 +75,7 @@ def test_every_answer_carries_the_headers(guarded: Site, kind: str) -> None:
 def test_a_failure_of_the_server_carries_them_too_and_tells_nothing(
     guarded: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app, "by_layer", lambda *_: {}["the secret of the house"])
+    monkeypatch.setattr(app, "by_layer", lambda *_: dict[str, str]()["the secret of the house"])
     response = guarded.post("layers", model="tiny", text="a film")
     check_headers(response)
     assert refused(response) == (

@@ -1,6 +1,6 @@
 """`explain`: inputs → plan → batches → attributions, in the caller's order."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 from headlight.attribution import Attribution
@@ -33,7 +33,7 @@ def explain(
 def explain(
     model: Model,
     inputs: str | tuple[str, str],
-    method: list[Method] | list[str],
+    method: Sequence[Method],
     target: TargetLike = ...,
     *,
     variant: str = ...,
@@ -59,7 +59,7 @@ def explain(
 def explain(
     model: Model,
     inputs: list[Text] | list[str] | list[tuple[str, str]],
-    method: list[Method] | list[str],
+    method: Sequence[Method],
     target: TargetLike | list[TargetLike] = ...,
     *,
     variant: str = ...,
@@ -72,7 +72,7 @@ def explain(
 def explain(
     model: Model,
     inputs: Given,
-    method: Method | list[Method] | list[str] | None = ...,
+    method: Method | Sequence[Method] | None = ...,
     target: TargetLike | list[TargetLike] = ...,
     *,
     variant: str = ...,
@@ -86,7 +86,7 @@ def explain(
 def explain(
     model: Model,
     inputs: Given,
-    method: Method | list[Method] | list[str] | None = None,
+    method: Method | Sequence[Method] | None = None,
     target: TargetLike | list[TargetLike] = None,
     *,
     variant: str = "paper",

@@ -1,6 +1,6 @@
 """`explain_generation`: what made every token of a continuation."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 from headlight.attribution import Attribution, Generation
@@ -33,7 +33,7 @@ def explain_generation(
 def explain_generation(
     model: Model,
     prompt: str,
-    method: list[Method] | list[str],
+    method: Sequence[Method],
     *,
     continuation: str | list[str] | None = ...,
     max_new_tokens: int = ...,
@@ -59,7 +59,7 @@ def explain_generation(
 def explain_generation(
     model: Model,
     prompt: list[str],
-    method: list[Method] | list[str],
+    method: Sequence[Method],
     *,
     continuation: str | list[str] | None = ...,
     max_new_tokens: int = ...,
@@ -72,7 +72,7 @@ def explain_generation(
 def explain_generation(
     model: Model,
     prompt: Given,
-    method: Method | list[Method] | list[str] | None = ...,
+    method: Method | Sequence[Method] | None = ...,
     *,
     continuation: str | list[str] | None = ...,
     max_new_tokens: int = ...,
@@ -86,7 +86,7 @@ def explain_generation(
 def explain_generation(
     model: Model,
     prompt: Given,
-    method: Method | list[Method] | list[str] | None = None,
+    method: Method | Sequence[Method] | None = None,
     *,
     continuation: str | list[str] | None = None,
     max_new_tokens: int = 20,

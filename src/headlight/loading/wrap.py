@@ -3,6 +3,7 @@
 from typing import Any
 
 import torch
+from torch import nn
 from transformers import (
     Pipeline,
     PreTrainedModel,
@@ -26,7 +27,7 @@ PIPELINES = {
 
 
 def wrap(
-    network: PreTrainedModel | Pipeline,
+    network: nn.Module | Pipeline,
     tokenizer: PreTrainedTokenizerBase | None = None,
     *,
     name: str | None = None,

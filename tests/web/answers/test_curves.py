@@ -6,6 +6,7 @@ import pytest
 import headlight
 from headlight import Example, Model
 from headlight.metrics.trust import SENTENCES
+from tests.known import known
 from tests.web.answers.test_hiding import probability
 from tests.web.asking import LONG, QUESTIONS, TEXT
 from tests.web.sites import Site
@@ -14,7 +15,7 @@ from tests.web.sites import Site
 def test_curves_go_from_the_whole_text_to_nothing(page: Site, classifier: Model) -> None:
     methods = ["attcat", "rollout"]
     found = page.answer("curves", model="classifier", text=LONG, methods=methods)
-    ids = classifier.tokenizer(LONG)["input_ids"]
+    ids = known(classifier.tokenizer)(LONG)["input_ids"]
     whole = probability(classifier, ids, found["label"])
     nothing = probability(classifier, [ids[0], ids[-1]], found["label"])
     assert found["levels"] == [n / 10 for n in range(11)]
