@@ -31,7 +31,7 @@ def test_algebra() -> None:
     assert torch.equal((~one).heads, ~SYNTACTIC)
     assert one.overlap(two) == pytest.approx(1 / 3)
     assert (one & ~one).overlap(two & ~two) == 1.0
-    with pytest.raises(InvalidInput, match="do not go together"):
+    with pytest.raises(InvalidInput, match="cannot be combined"):
         one | HeadMask.full(3, 3)
 
 

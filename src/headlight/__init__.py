@@ -1,6 +1,6 @@
 """headlight: why a Transformer decided what it decided, and how far that answer can be trusted.
 
-The public names are loaded when they are first used, so that `import headlight` costs nothing.
+The public names are loaded when they are first used, so that `import headlight` is fast.
 """
 
 from importlib import import_module
@@ -47,7 +47,7 @@ __version__ = version("headlight")
 
 
 def find_display(kind: str) -> None:
-    """Import what draws a kind of result; done when the first one is shown."""
+    """Import the module that draws a kind of result; called when the first one is shown."""
     import_module("headlight.report.page" if kind == "Results" else "headlight.renderers.displays")
 
 

@@ -1,4 +1,4 @@
-"""Python -m headlight."""
+"""Runs the command line: `python -m headlight`."""
 
 from headlight.cli import main
 

@@ -1,4 +1,4 @@
-"""`Attribution`: the answer, one score for each token, frozen; operations return a new one."""
+"""`Attribution`: the scores of one explained input. It is frozen; every operation returns a new one."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -64,15 +64,16 @@ FIELDS = {
     "notes": (list_of(is_text), "a list of texts"),
     "unit": (one_of("token", "word"), "'token' or 'word'"),
 }
-"""What the fields of a stored attribution hold."""
+"""The fields of a stored attribution: how each is checked, and what it must hold, in words."""
 
 
 @dataclass(frozen=True)
 class Explained:
     """The number that was explained.
 
-    label: what it stands for; predicted: what the model decided; positions: the tokens at which it is
-    read, None where that is the whole text. `probability` is None for regression.
+    label: the class, token or answer it belongs to. predicted: what the model decided. positions: the
+    tokens at which it is read; None if the head decides once for the whole text. probability: None for
+    regression.
     """
 
     label: str
@@ -84,7 +85,7 @@ class Explained:
 
     @property
     def position(self) -> int | None:
-        """The first token at which it is read."""
+        """The first token at which the number is read."""
         return self.positions[0] if self.positions else None
 
 
@@ -92,7 +93,7 @@ class Explained:
 class Attribution:
     """Scores of the tokens of one input, by position, and all that is needed to read them.
 
-    `segments` tells which text a token is from (0 or 1, None for special tokens); `offsets` are
+    `segments` says which text a token is from (0 or 1, None for special tokens); `offsets` are
     characters in that text; `word_ids` count words through both texts. `unit` is 'token' or 'word'.
     """
 
@@ -120,7 +121,8 @@ class Attribution:
         object.__setattr__(self, "versions", FrozenMapping(self.versions))
         if scores.shape != (len(self.tokens),):
             raise InvalidInput(
-                f"{len(self.tokens)} tokens need as many scores, in one dimension, not {scores.shape}."
+                f"{len(self.tokens)} tokens need as many scores, in one dimension; these have the shape "
+                f"{scores.shape}."
             )
         for name in ("is_special", "offsets", "segments", "word_ids"):
             values = getattr(self, name)
@@ -149,19 +151,19 @@ class Attribution:
     # --------------------------------------------------------------------------- other forms
 
     def as_tuples(self) -> list[tuple[str, float]]:
-        """(token, score) for every position."""
+        """A list of (token, score), one per position."""
         return [
             (token, float(score)) for token, score in zip(self.tokens, self.scores, strict=True)
         ]
 
     def top(self, count: int = 5, *, special: bool = False) -> list[tuple[str, float, int]]:
-        """The largest magnitudes as (token, score, position); special tokens only on request."""
+        """The largest scores by magnitude as (token, score, position); with `special`, also special tokens."""
         order = np.argsort(-np.abs(self.scores), kind="stable")
         kept = [int(p) for p in order if special or not self.is_special[p]]
         return [(self.tokens[p], float(self.scores[p]), p) for p in kept[:count]]
 
     def words(self, merge: Literal["sum", "max", "mean"] = "sum") -> Self:
-        """The attribution of whole words, as they stand in the text; special tokens stay as they are."""
+        """The attribution merged into whole words, spelled as in the text; special tokens stay separate."""
         if merge not in MERGES:
             raise InvalidOption(f"merge='{merge}' does not exist. Use one of {', '.join(MERGES)}.")
         if self.word_ids is None or self.offsets is None or self.segments is None:
@@ -184,7 +186,7 @@ class Attribution:
         )
 
     def name_of(self, group: list[int], span: tuple[int, int]) -> str:
-        """The text of a word, or its tokens put together where there is no text."""
+        """The text of a word, or its tokens joined if there is no text."""
         segment = self.segments[group[0]] if self.segments else None
         if segment is None or not self.texts:
             return "".join(spelled([self.tokens[place] for place in group])).strip()
@@ -203,18 +205,18 @@ class Attribution:
 
     @property
     def ordinary(self) -> NDArray[np.bool_]:
-        """Which positions are not special tokens; all of them where every token is special."""
+        """Which positions are not special tokens; all of them if every token is special."""
         return np.array(ordinary(self.is_special))
 
     def __sub__(self, other: Self) -> Self:
-        """Scores less those of another attribution of the same tokens.
+        """Scores minus those of another attribution of the same tokens.
 
         Methods have different scales: `a.normalised("sum") - b.normalised("sum")` compares shares.
         """
         if self.tokens != other.tokens:
             raise InvalidInput(
-                "two attributions can be subtracted only if they are of the same tokens; "
-                f"these have {len(self)} and {len(other)}, or differ in text or unit."
+                "two attributions can be subtracted only if they have the same tokens; "
+                f"these have {len(self)} and {len(other)} tokens, or differ in text or unit."
             )
         return replace(
             self,
@@ -237,11 +239,11 @@ class Attribution:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """The attribution that `to_dict` described."""
+        """The attribution from which `to_dict` made these values."""
         if not isinstance(plain, Mapping) or plain.get("format") != FORMAT_VERSION:
-            found = plain.get("format") if isinstance(plain, Mapping) else type(plain).__name__
+            stated = plain.get("format") if isinstance(plain, Mapping) else type(plain).__name__
             raise InvalidInput(
-                f"this is not an attribution of format {FORMAT_VERSION}: it says {found!r}."
+                f"this is not an attribution of format {FORMAT_VERSION}: it says {stated!r}."
             )
         check_fields(plain, FIELDS, "an attribution")
         check_fields(plain["target"], TARGET_FIELDS, "the target of an attribution")
@@ -259,7 +261,7 @@ class Attribution:
         )
 
     def to_dataframe(self) -> "pandas.DataFrame":
-        """One row a token, for pandas."""
+        """A pandas table with one row per token."""
         try:
             import pandas
         except ImportError as error:
@@ -280,7 +282,7 @@ class Attribution:
         """Write the attribution to a JSON file, whole or not at all."""
         path = Path(path)
         if path.exists() and not overwrite:
-            raise InvalidInput(f"'{path}' exists. Choose another name, or say overwrite=True.")
+            raise InvalidInput(f"'{path}' exists. Choose another name, or pass overwrite=True.")
         write_whole(path, json.dumps(self.to_dict(), ensure_ascii=False))
 
     @classmethod
@@ -309,7 +311,7 @@ class Attribution:
 
 @dataclass(frozen=True)
 class Generation:
-    """Attributions of every token of a continuation, each over all the tokens before it."""
+    """One attribution per token of a continuation, each over all the tokens before it."""
 
     prompt: tuple[str, ...]
     output: tuple[str, ...]
@@ -325,17 +327,17 @@ class Generation:
 
     @property
     def matrix(self) -> NDArray[np.floating[Any]]:
-        """Scores [output token, input]; inputs are the prompt and the outputs so far, else 0."""
+        """Scores [output token, input token]; 0 where the input token does not come before the output token."""
         rows = [np.pad(a.scores, (0, len(self.inputs) - len(a))) for a in self.attributions]
         return np.stack(rows)
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The tokens, or words, that the columns of `matrix` stand for."""
+        """The tokens or words of the columns of `matrix`."""
         return self.attributions[-1].tokens
 
     def words(self, merge: Literal["sum", "max", "mean"] = "sum") -> Self:
-        """The same over whole words of the input; every output token keeps its row, which is a decision."""
+        """The same with input tokens merged into words; each output token keeps its row: it is one decision."""
         by_word = tuple(each.words(merge) for each in self.attributions)
         return replace(self, prompt=by_word[0].tokens, attributions=by_word)
 
@@ -347,7 +349,7 @@ class Generation:
 
 
 def check_places(stored: Mapping[str, Any]) -> None:
-    """Refuse an attribution without tokens, and places outside its texts."""
+    """Refuse an attribution without tokens, or with a token outside its texts."""
     if not stored["tokens"]:
         raise InvalidInput("the field 'tokens' of an attribution must hold at least one token.")
     texts = stored["texts"]
@@ -362,7 +364,7 @@ def check_places(stored: Mapping[str, Any]) -> None:
         ):
             raise InvalidInput(
                 f"an attribution has a token at characters {start} to {end} of text {segment}, "
-                "and no such place is in its texts."
+                "which is outside its texts."
             )
 
 

@@ -1,4 +1,4 @@
-"""Text as tokens: `Row` is one input, `Batch` is several, `Inputs` is what a network is given."""
+"""Text as tokens: `Row` is one input, `Batch` is several, `Inputs` is the tensors a network receives."""
 
 from array import array
 from bisect import bisect_right
@@ -49,7 +49,7 @@ class Row:
         return len(self.ids)
 
     def take(self, positions: Sequence[int]) -> Self:
-        """The row of these positions only; the text stays whole, so offsets stay true."""
+        """The row with only these positions; the text stays whole, so offsets stay valid."""
 
         def pick(values: tuple[Any, ...] | None) -> Any:
             return None if values is None else tuple(values[p] for p in positions)
@@ -86,8 +86,8 @@ class Batch:
     ) -> Self:
         """A batch of token ids: one sequence or several, as lists, arrays or tensors.
 
-        A token that the mask hides stays a token with a score. Only masked pad tokens at either end
-        of a row are taken as padding, and that is decided when the model, hence the pad token, is known.
+        A token that the mask hides stays a token with a score. Only masked pad tokens at the ends of a row
+        count as padding. They are removed later, when the model, and so the pad token, is known.
         """
         ids = number_rows(input_ids, "input_ids")
         masks = [[1] * len(row) for row in ids]
@@ -127,7 +127,7 @@ def number_rows(values: Any, name: str) -> list[list[int]]:
 
 
 def mask_rows(values: Any) -> list[list[int]]:
-    """Rows of zeros and ones, given as numbers or as truth values."""
+    """Rows of zeros and ones, given as numbers or booleans."""
     rows = plain_rows(values, "attention_mask")
     for number, row in enumerate(rows):
         for value in row:
@@ -146,10 +146,9 @@ def mask_rows(values: Any) -> list[list[int]]:
 
 def plain_rows(values: Any, name: str) -> list[list[Any]]:
     """Lists of plain values from one sequence or several: lists, arrays or tensors, at any depth."""
-    found = plain(values)
-    rows = (
-        [found] if isinstance(found, list) and found and not isinstance(found[0], list) else found
-    )
+    rows = plain(values)
+    if isinstance(rows, list) and rows and not isinstance(rows[0], list):
+        rows = [rows]
     if not isinstance(rows, list) or any(not isinstance(row, list) for row in rows):
         raise InvalidInput(
             f"{name} must be one sequence of numbers or several, not {str(values)[:80]}."
@@ -162,13 +161,13 @@ def plain_rows(values: Any, name: str) -> list[list[Any]]:
 
 
 def plain(values: Any) -> Any:
-    """Arrays, tensors and tuples as lists, and their numbers as Python's own."""
+    """Arrays, tensors and tuples as lists of Python numbers."""
     values = values.tolist() if hasattr(values, "tolist") else values
     return [plain(value) for value in values] if isinstance(values, list | tuple) else values
 
 
 def trimmed(row: Row, pad_id: int | None) -> Row:
-    """The row less the masked pad tokens at its ends."""
+    """The row without the masked pad tokens at its ends."""
     is_pad = [i == pad_id and not seen for i, seen in zip(row.ids, row.attended, strict=True)]
     if not (is_pad[0] or is_pad[-1]):
         return row
@@ -198,10 +197,9 @@ def encode(texts: Sequence[Text], tokenizer: PreTrainedTokenizerBase) -> list[Ro
     for is_pair in (False, True):
         chosen = [n for n, text in enumerate(texts) if isinstance(text, tuple) == is_pair]
         if chosen:
-            # Tokenizers take no subclass of str, such as a name of an enumeration.
+            # Tokenizers refuse subclasses of str, such as a member of a StrEnum.
             exact = [tuple(map(str.__str__, as_tuple(texts[n]))) for n in chosen]
-            made = encode_alike(exact, tokenizer)
-            for n, row in zip(chosen, made, strict=True):
+            for n, row in zip(chosen, encode_alike(exact, tokenizer), strict=True):
                 rows[n] = row
     return [row for row in rows if row is not None]
 
@@ -221,7 +219,7 @@ def encode_alike(texts: list[tuple[str, ...]], tokenizer: PreTrainedTokenizerBas
 def encoded_row(
     encoding: Any, number: int, texts: tuple[str, ...], tokenizer: PreTrainedTokenizerBase
 ) -> Row:
-    """One row of a tokenizer's answer."""
+    """One row of what a tokenizer returned."""
     ids = tuple(encoding["input_ids"][number])
     is_special = tuple(bool(flag) for flag in encoding["special_tokens_mask"][number])
     if all(is_special):
@@ -262,7 +260,7 @@ def located(row: Row, offsets: Iterable[tuple[int, int]], segments: Iterable[int
 
 
 class WordPlaces:
-    """Where the words of a text begin and end: two numbers a word, however long the words are."""
+    """Where the words of a text begin and end: two numbers per word, however long the words are."""
 
     def __init__(self, text: str) -> None:
         self.starts, self.ends = array("q"), array("q")
@@ -285,7 +283,7 @@ def shortened(
 ) -> Row:
     """The row cut to `limit` tokens, with a note; special tokens are kept.
 
-    The longer text of a pair gives up tokens first; with `keep_first_text` (the question of a
+    The longer text of a pair loses tokens first; with `keep_first_text` (the question of a
     question-answering pair) only the second does. The note ends with the advice.
     """
     if len(row) <= limit:
@@ -306,14 +304,14 @@ def shortened(
 
 
 def surplus_of(first: int, second: int, surplus: int, keep_first_text: bool) -> tuple[int, int]:
-    """How many tokens each of two texts gives up, the longer one first until both are of a length."""
+    """How many tokens each of two texts loses: the longer one first, until both are equally long."""
     if not second:
         return surplus, 0
     if keep_first_text:
         return 0, surplus
     longer = min(surplus, abs(first - second))
     rest = surplus - longer
-    # Of two equally long texts the second gives up the odd token.
+    # If both are equally long, the second loses the odd token.
     cuts = [rest // 2, rest - rest // 2]
     cuts[0 if first > second else 1] += longer
     return cuts[0], cuts[1]
@@ -349,7 +347,11 @@ def windows(row: Row, limit: int, stride: int) -> list[list[int]]:
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What a network is given: ids padded on the right, and where padding is not."""
+    """The tensors a network receives, padded on the right.
+
+    attended: the attention mask. present: which positions are tokens of the row, not padding; they
+    include tokens that the caller's mask hides.
+    """
 
     ids: Ids
     attended: TokenMask
@@ -362,7 +364,7 @@ class Inputs:
         return self.present.sum(dim=1)
 
     def repeated(self, count: int) -> Self:
-        """The whole batch this many times, one after the other."""
+        """The whole batch repeated this many times, one copy after the other."""
         types = None if self.types is None else self.types.repeat(count, 1)
         return replace(
             self,
@@ -389,7 +391,7 @@ class Inputs:
 
 
 class Tokens(Protocol):
-    """What a network can be given: a row, or a probe of one."""
+    """What a network can read: a row, or a probe of one."""
 
     @property
     def ids(self) -> Sequence[int]: ...
@@ -403,8 +405,8 @@ class Tokens(Protocol):
 def collate(rows: Sequence[Tokens], pad_id: int, device: torch.device | str = "cpu") -> Inputs:
     """Rows of different lengths as tensors, padded on the right.
 
-    Right is right for causal models too: no token sees what comes after it, and positions count
-    from the first real token.
+    This also suits causal models: no token sees what comes after it, and positions count from the
+    first real token.
     """
     width = max(len(row) for row in rows)
 

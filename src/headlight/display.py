@@ -1,7 +1,7 @@
 """How results are shown in terminals and notebooks.
 
-Results know nothing of drawing. Whatever draws a kind of result registers here how, and `headlight` says
-where those drawings are, so that they are imported when the first result is shown.
+Results do not know how they are drawn. The modules that draw them register here, and `headlight/__init__.py`
+says which module draws which kind of result, so that it is imported only when the first one is shown.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ class Display:
 
 @dataclass
 class Displays:
-    """The displays of every kind of result; `find` is given the name of a kind that is not known yet."""
+    """The displays of every kind of result; `find` imports the one of a kind that is not known yet."""
 
     known: dict[type, Display]
     find: Callable[[str], object] | None = None
@@ -29,7 +29,7 @@ class Displays:
     def register(
         self, kind: type, html: Callable[[Any], str], terminal: Draw | None = None
     ) -> None:
-        """Say how results of a kind are drawn."""
+        """Register how results of a kind are drawn."""
         self.known[kind] = Display(html, terminal)
 
     def of(self, result: object) -> Display:

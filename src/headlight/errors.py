@@ -1,4 +1,4 @@
-"""Every mistake of a caller, as one small tree.
+"""The errors for mistakes of a caller, as one small tree.
 
     HeadlightError
     ├── UnknownName              a method, label, renderer, model … that does not exist
@@ -8,7 +8,7 @@
     ├── UnstableModel            a network whose numbers are NaN or infinite
     └── MissingExtra             a package that an optional part of headlight needs
 
-Each message says what was asked, what was found, and what would do.
+Each message says what was asked, what was found, and what would repair it.
 """
 
 from collections.abc import Iterable
@@ -53,7 +53,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownName:
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> MissingExtra:
-    """The error for an optional package that is not installed, with the command that brings it."""
+    """The error for an optional package that is not installed, with the command that installs it."""
     return MissingExtra(
         f"{purpose} needs the package '{package}', which is not installed. "
         f"Run: pip install 'headlight[{extra}]'."

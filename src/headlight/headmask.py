@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 KIND = "head mask"
 VERSION = 2
-"""Of new files. In the first version roles counted layers and heads from 0."""
+"""The format of new files. In version 1, roles counted layers and heads from 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class HeadMask:
-    """Heads by part, each [layer, head] of booleans: 'syntactic' and 'positional', or one part of another name.
+    """Heads by part, each a boolean [layer, head]: 'syntactic' and 'positional', or one part of another name.
 
-    Where a layer or head is named by a number, both count from 1, as in pictures and messages.
+    Arguments and facts that name a layer or head by number count from 1, as pictures and messages do.
 
     facts: what the mask was made from (model, fingerprint, corpus, parser, thresholds, counts).
     """
@@ -63,19 +63,19 @@ class HeadMask:
 
     @classmethod
     def full(cls, layers: int, heads: int) -> Self:
-        """Every head."""
+        """The mask that keeps every head."""
         return cls({"all": torch.ones(layers, heads, dtype=torch.bool)})
 
     # ------------------------------------------------------------------------------ reading
 
     @property
     def heads(self) -> Heads:
-        """The heads of any part."""
+        """The heads that are in any part."""
         return torch.stack(list(self.parts.values())).any(0)
 
     @property
     def count(self) -> int:
-        """How many heads it keeps."""
+        """How many heads the mask keeps."""
         return int(self.heads.sum())
 
     def __str__(self) -> str:
@@ -88,13 +88,13 @@ class HeadMask:
         yield terminal_form(self)
 
     def part(self, name: str) -> Self:
-        """The mask of one part."""
+        """The mask with only one part."""
         if name not in self.parts:
             raise unknown_name("part of the head mask", name, self.parts)
         return replace(self, parts={name: self.parts[name]})
 
     def kind(self, layer: int, head: int) -> str | None:
-        """What a head is kept as: 'syntactic', 'positional', 'both', 'kept' by a part of another name."""
+        """Why a head is kept: 'syntactic', 'positional', 'both', or 'kept' for a part of another name."""
         layers, heads = self.heads.shape
         if not (1 <= layer <= layers and 1 <= head <= heads):
             raise InvalidOption(
@@ -110,11 +110,11 @@ class HeadMask:
     @property
     def roles(self) -> dict[tuple[int, int], tuple[str, ...]]:
         """What each head was found to do: relations it follows, relative positions it looks at."""
-        found: dict[tuple[int, int], tuple[str, ...]] = {}
+        roles: dict[tuple[int, int], tuple[str, ...]] = {}
         for role, places in self.facts.get("roles", {}).items():
             for layer, head in places:
-                found[layer, head] = (*found.get((layer, head), ()), role)
-        return found
+                roles[layer, head] = (*roles.get((layer, head), ()), role)
+        return roles
 
     def overlap(self, other: "HeadMask") -> float:
         """Jaccard overlap of two masks; 1 for two empty ones."""
@@ -124,10 +124,10 @@ class HeadMask:
     # ----------------------------------------------------------------------------- changing
 
     def like(self, other: "HeadMask") -> "HeadMask":
-        """The other mask, once it is known to be of the same shape."""
+        """The other mask; refused unless it has the same shape."""
         if other.heads.shape != self.heads.shape:
             raise InvalidInput(
-                f"masks of {list(self.heads.shape)} and {list(other.heads.shape)} heads do not go together."
+                f"masks of {list(self.heads.shape)} and {list(other.heads.shape)} heads cannot be combined."
             )
         return other
 
@@ -141,7 +141,7 @@ class HeadMask:
         return HeadMask({"others": ~self.heads})
 
     def corrupted(self, rate: float, seed: int = 0) -> "HeadMask":
-        """With this share of the other heads let in at random; at 1 every head is (paper, Fig. 4)."""
+        """The mask with this share of the other heads added at random; 1 adds them all (paper, Fig. 4)."""
         if not 0 <= rate <= 1:
             raise InvalidOption(f"corruption {rate} is not a share. Use 0 to 1.")
         if rate == 0:
@@ -153,14 +153,14 @@ class HeadMask:
         return HeadMask({**self.parts, "corrupted": added.view(self.heads.shape)}, self.facts)
 
     def random_like(self, seed: int = 0) -> "HeadMask":
-        """As many heads, anywhere."""
+        """A random mask with the same number of heads."""
         chosen = torch.zeros(self.heads.numel(), dtype=torch.bool)
         chosen[self.draw(self.heads.numel(), seed)[: self.count]] = True
         return HeadMask({"random": chosen.view(self.heads.shape)})
 
     @staticmethod
     def draw(count: int, seed: int) -> torch.Tensor:
-        """A random order."""
+        """The numbers below `count` in a random order."""
         return torch.randperm(count, generator=torch.Generator().manual_seed(seed))
 
     # ------------------------------------------------------------------------------ storing
@@ -185,7 +185,7 @@ class HeadMask:
         return mask
 
     def check_places(self) -> None:
-        """Refuse roles that are not of heads of this mask."""
+        """Refuse roles of heads that this mask does not have."""
         layers, heads = self.heads.shape
         for layer, head in self.roles:
             if not (1 <= layer <= layers and 1 <= head <= heads):
@@ -196,14 +196,14 @@ class HeadMask:
 
 
 def check_roles(roles: Any) -> None:
-    """Refuse what is not lists of [layer, head] by name."""
+    """Refuse anything but lists of [layer, head] by name."""
     places: list[Any] = list(roles.values()) if is_named(roles) else [None]
     if not all(list_of(list_of(is_count, size=2))(each) for each in places):
         raise InvalidInput("the roles of a head mask must be lists of [layer, head] by name.")
 
 
 def check_heads(values: Any, name: str) -> None:
-    """Refuse what is not [layer, head] of zeros and ones."""
+    """Refuse anything but a tensor [layer, head] of zeros and ones."""
     if not isinstance(values, torch.Tensor):
         raise InvalidInput(f"{name} must be a tensor [layer, head], not a {type(values).__name__}.")
     if values.dim() != 2 or not values.numel():

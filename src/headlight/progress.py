@@ -1,4 +1,4 @@
-"""How far long work is, on standard error: a bar in a terminal, elsewhere one line per minute."""
+"""Progress of long work, on standard error: a bar in a terminal, elsewhere one line per minute."""
 
 import sys
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ INTERVAL = 60.0
 
 
 class Advance(Protocol):
-    """Called with how much more is done, and what is being done now where that changes."""
+    """Called with the amount of work just done and, when that changes, what is being done now."""
 
     def __call__(self, count: int, doing: str = "", /) -> object: ...
 
@@ -31,10 +31,10 @@ class Advance(Protocol):
 def progress_of(
     doing: str, total: int | None, *, is_shown: bool, unit: str = ""
 ) -> Iterator[Advance]:
-    """A function to call with how much more is done; short work says nothing without a terminal.
+    """Yield a function to call with the amount of work just done; without a terminal, short work is silent.
 
-    unit: of what is counted; with it a bar also shows how many are done per second, and for how long. One
-    single thing has no bar that could move, so its lines only say that it goes on.
+    unit: what is counted; with it a bar also shows the speed and the time taken so far. A single piece of
+    work gets lines even in a terminal, because its bar could not move.
     """
     if not is_shown:
         yield lambda _count, _doing="": None
@@ -48,7 +48,7 @@ def progress_of(
 
 @contextmanager
 def bar(doing: str, total: int | None, unit: str) -> Iterator[Advance]:
-    """A bar that moves."""
+    """Show a bar that moves."""
     rate = (TextColumn("{task.fields[rate]}"), TimeElapsedColumn()) if unit else ()
     name = TextColumn("{task.description}", markup=False)
     columns = (name, BarColumn(), MofNCompleteColumn(), *rate, TimeRemainingColumn())
@@ -66,7 +66,7 @@ def bar(doing: str, total: int | None, unit: str) -> Iterator[Advance]:
 
 @contextmanager
 def lines(doing: str, total: int | None) -> Iterator[Advance]:
-    """A line per minute, written by a thread, because one pass may take longer than that."""
+    """Print a line per minute, from a thread, because one pass may take longer than that."""
     finished, started, done = Event(), monotonic(), [0]
 
     def write() -> None:

@@ -1,7 +1,7 @@
 """The vocabulary of axes and the tensor types that every module shares.
 
 batch: rows of one padded batch · token: positions of a row · head, query, key: attention ·
-feature: the hidden width · width: that of one head · term: the logits a target is made of.
+feature: the hidden width · width: the width of one head · term: the logits a target is made of.
 """
 
 from jaxtyping import Bool, Float, Int

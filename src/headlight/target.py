@@ -13,25 +13,25 @@ FIELDS = {
     "word": "the number of a word, from 0 on",
     "span": "the numbers of the first and the last token of the answer",
 }
-"""What the fields of a target take."""
+"""What each field of a target may be."""
 
 
 def is_number(value: object) -> bool:
-    """Whether a value counts something: a whole number, and no truth value."""
+    """Whether a value is a whole number; booleans are not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
 class Target:
-    """What to explain; everything left out is what the model predicted.
+    """What to explain; by default, what the model predicted.
 
     label: a class by name or index; in language models a vocabulary token by its text or id; in
         question answering the answer's text.
-    contrast: a second class or token whose number is subtracted: why `label` rather than this one.
-    position: the token at which a token classifier or masked language model decides; of a causal one, the
+    contrast: a second class or token whose value is subtracted: why `label` rather than this one.
+    position: the token at which a token classifier or masked language model decides; for a causal one, the
         token after which it decides (by default the last).
-    word: the same as the number of a word in the text.
-    span: first and last token of an answer.
+    word: the same position, given as the number of a word in the text.
+    span: the first and last token of an answer.
     part: explain the whole answer span, or only its start or its end.
     output: the logit, or the probability.
     """
@@ -56,7 +56,7 @@ class Target:
                 )
 
     def checked(self, name: str) -> Any:
-        """The value of a field in Python's own types, refused where it is not what the field takes."""
+        """The value of a field in Python's own types; refused if the field does not take it."""
         value = getattr(self, name)
         value = value.tolist() if hasattr(value, "tolist") else value
         if name == "span" and isinstance(value, list | tuple) and len(value) == 2:
@@ -71,18 +71,18 @@ class Target:
     @classmethod
     def of(cls, value: "TargetLike") -> Self:
         """A target from its short forms: nothing, a label, or a pair (label, contrast)."""
-        given: Any = value
-        given = given.tolist() if hasattr(given, "tolist") else given
-        if given is None:
+        plain: Any = value
+        plain = plain.tolist() if hasattr(plain, "tolist") else plain  # numbers of numpy and torch
+        if plain is None:
             return cls()
-        if isinstance(given, cls):
-            return given
-        if isinstance(given, tuple) and len(given) == 2:
-            return cls(label=given[0], contrast=given[1])
-        if isinstance(given, str) or is_number(given):
-            return cls(label=given)
+        if isinstance(plain, cls):
+            return plain
+        if isinstance(plain, tuple) and len(plain) == 2:
+            return cls(label=plain[0], contrast=plain[1])
+        if isinstance(plain, str) or is_number(plain):
+            return cls(label=plain)
         raise InvalidOption(
-            f"target={given!r} is not understood. Give a label by name or index, a pair "
+            f"target={plain!r} is not understood. Give a label by name or index, a pair "
             "(label, rather than this label), a headlight.Target, or a list with one of these per text."
         )
 

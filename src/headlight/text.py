@@ -1,4 +1,4 @@
-"""`Text`: what people give to be explained, one text or a pair, and sentences for what is no text."""
+"""`Text`: the input to be explained, one text or a pair, and the messages for values that are not text."""
 
 from collections.abc import Mapping
 from math import isnan
@@ -11,7 +11,7 @@ from headlight.errors import InvalidInput
 Text = str | tuple[str, str]
 
 UNSEEN = ("Cc", "Cf", "Co", "Mn", "Me")
-"""Unicode's categories of controls, of characters without a meaning, and of marks on others."""
+"""Unicode categories of characters that show nothing alone: control, format, private use, combining marks."""
 ACCEPTED = (
     "Give a string, a tuple of two strings, a list of those, what a tokenizer returns, "
     "or a headlight.Batch."
@@ -27,7 +27,7 @@ KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
         "a text that was split into words is put together again: ' '.join(words).",
     ),
 )
-"""Kinds of values that are often given in place of a text, and what would repair that."""
+"""Types that are often given instead of text, and what would repair that."""
 
 
 def as_tuple(text: Text) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ def as_tuple(text: Text) -> tuple[str, ...]:
 
 
 def is_blank(text: Text) -> bool:
-    """Whether a text, or either text of a pair, has nothing in it that can be seen.
+    """Whether a text, or either text of a pair, shows nothing.
 
     Characters without a shape (zero-width spaces, byte order marks, controls) give most tokenizers no token.
     """
@@ -44,12 +44,12 @@ def is_blank(text: Text) -> bool:
 
 
 def is_unseen(character: str) -> bool:
-    """Whether a character shows nothing by itself, or only that another was lost."""
+    """Whether a character shows nothing by itself, or only replaces one that was lost (U+FFFD)."""
     return character.isspace() or category(character) in UNSEEN or character == "\ufffd"
 
 
 def wrong_kind(value: Any) -> str:
-    """What a value is that is not text, and what to give instead; it goes after 'input 3 is'."""
+    """What a value that is not text is, and what to give instead, to follow the words 'input 3 is'."""
     if isinstance(value, Mapping):
         return wrong_mapping(value)
     if isinstance(value, float) and isnan(value):
@@ -62,7 +62,7 @@ def wrong_kind(value: Any) -> str:
 
 
 def wrong_mapping(value: Mapping[Any, Any]) -> str:
-    """What a mapping is that holds no token ids."""
+    """The same for a mapping without token ids."""
     if {"role", "content"} <= set(value):
         return (
             "a chat message. Write the whole chat as one text and give that: "
@@ -91,7 +91,7 @@ def check_text(text: Any, number: int) -> None:
 
 
 def check_characters(text: str, name: str) -> None:
-    """Refuse halves of characters, which no tokenizer takes."""
+    """Refuse lone surrogates, which are halves of characters and which no tokenizer takes."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -28,15 +28,15 @@ FIELDS = {
     "model": (is_text, "text"),
     "options": (is_named, "an object"),
 }
-"""What the fields of a stored token mixing hold."""
+"""The fields of a stored token mixing: how each is checked, and what it must hold, in words."""
 
 
 @dataclass(frozen=True, eq=False)
 class TokenMixing:
     """Token-to-token matrices of one input.
 
-    layers[l, i, j]: how much of what goes into the layer at token j is in what comes out at token i; as an
-    array it counts from 0. `at` counts layers from 1, as pictures and messages do.
+    layers[l, i, j]: how much of the layer's input at token j is in its output at token i. The array counts
+    layers from 0; `at` counts them from 1, as pictures and messages do.
     """
 
     tokens: tuple[str, ...]
@@ -70,11 +70,12 @@ class TokenMixing:
 
     def at(self, layer: int = -1, *, accumulated: bool = True) -> Matrices:
         """The matrix of one layer, or the product up to it; layers count from 1, and −1 is the last."""
-        found: Matrices = (self.accumulated if accumulated else self.layers)[self.number(layer) - 1]
-        return found
+        matrices = self.accumulated if accumulated else self.layers
+        matrix: Matrices = matrices[self.number(layer) - 1]
+        return matrix
 
     def number(self, layer: int) -> int:
-        """The number of a layer, 1 … L, also of one that is counted from the end."""
+        """The number of a layer, 1 … L; a negative one is counted from the end."""
         count = len(self.layers)
         if layer == 0 or not -count <= layer <= count:
             raise InvalidOption(

@@ -2,7 +2,8 @@
 
     headlight.explain(model, text, headlight.using.lime(samples=500, seed=1))
 
-The same as "lime:samples=500,seed=1". What the model decides (mask, baseline, decoder, layer) may be left out.
+This is the same as "lime:samples=500,seed=1". Options whose default depends on the model (mask, baseline,
+decoder, layer) may be left out.
 """
 
 from collections.abc import Callable
@@ -18,7 +19,7 @@ Options = ParamSpec("Options")
 def method(
     function: Callable[Concatenate[Trace, Options], Any],
 ) -> Callable[Options, Specification]:
-    """What makes a specification of a method from its options, with the signature of the method."""
+    """A function that takes the options of a method and returns its specification."""
 
     def using(*args: Options.args, **options: Options.kwargs) -> Specification:
         assert not args, "options are given by name"

@@ -221,7 +221,7 @@ def test_marks_of_a_local_copy_are_found_in_its_texts(tmp_path: Path) -> None:
     ("source", "content", "message"),
     [
         ("sst2={}/none.csv", None, r"there is no file '.*none\.csv'"),
-        ("sst2={}", None, "is a folder. Give one file of it"),
+        ("sst2={}", None, "is a folder. Give one of its files"),
         (
             "sst2={}/a.csv",
             b"text,label\n",
@@ -465,7 +465,7 @@ def test_parsed_sentences_are_texts_without_labels(tmp_path: Path) -> None:
         ("a.jsonl:t,l", b'{"t": "a", "l": 1}\n{"l": 1}\n', "line 2 of .* has no column 't'"),
         ("none.csv", None, r"no data set named '.*none\.csv'.*And there is no file '.*none\.csv'"),
         ("none.csv:text,label", None, r"And there is no file '.*none\.csv'"),
-        ("", None, "is a folder. Give one file of it"),
+        ("", None, "is a folder. Give one of its files"),
     ],
 )
 def test_wrong_files_get_a_sentence(

@@ -87,7 +87,7 @@ def test_numbers_of_numpy_are_taken() -> None:
 
 
 def test_an_unknown_option_proposes_the_nearest() -> None:
-    message = "'alti' has no option 'memry'. Did you mean 'memory'? Options there are: memory, p."
+    message = "'alti' has no option 'memry'. Did you mean 'memory'? Known options: memory, p."
     for call in (lambda: plan("alti:memry=2"), lambda: plan("alti", memry=2)):
         with pytest.raises(InvalidOption) as caught:
             call()

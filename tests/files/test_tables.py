@@ -139,9 +139,9 @@ def zipped(name: str) -> bytes:
         ("a.jsonl", b'{"text": 5}', "line 1 of .* has int 5 in its column 'text', not a text"),
         ("a.jsonl", b'{"text": "\\ud800"}', "line 1 of .* half a character"),
         ("a.jsonl", b'{"text": ' + b"[" * 99_999, "line 1 of .* is nested too deeply"),
-        ("a.jsonl", b'[\n{"text": "a"}\n]', "line 1 of .* is not JSON of its own. Write one object"),
+        ("a.jsonl", b'[\n{"text": "a"}\n]', "line 1 of .* is not JSON by itself. Write one object"),
         ("a.jsonl", b'[{"text": "a"}]', "line 1 of .* is not a JSON object with named fields"),
-        ("a.json", b'[{"text": "a"}]', "is JSON. Write one object a line"),
+        ("a.json", b'[{"text": "a"}]', "is JSON. Write one object per line"),
         ("a.csv", b"text,label\na,1\nb,c,0\n", "line 3 of .* has 3 fields, and there are 2 col"),
         ("a.csv", b"text,label\na\n", "line 2 of .* has 1 fields, and there are 2 columns"),
         ("a.tsv", b"text\tlabel\na\t1\t2\n", "line 2 of .* has 3 fields"),
@@ -169,7 +169,7 @@ def test_what_would_be_read_wrongly_is_refused(
 
 
 def test_a_folder_and_a_device_are_no_files(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"is a folder. Give one file of it"):
+    with pytest.raises(InvalidInput, match=r"is a folder. Give one of its files"):
         read_texts(str(tmp_path))
     with pytest.raises(InvalidInput, match=r"is not an ordinary file"):
         read_texts("/dev/null")

@@ -58,8 +58,8 @@ def test_names_that_may_be_of_the_hub_pass(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("", "no model of the hub has such a name"),
-        ("a charming film", "no model of the hub has such a name"),
+        ("", "no hub model can have such a name"),
+        ("a charming film", "no hub model can have such a name"),
         ("./missing", "there is no such folder"),
         ("some/where/else", "there is no such folder"),
         ("C:\\models\\mine", "there is no such folder"),

@@ -89,7 +89,7 @@ def test_a_missing_package_says_how_to_get_it() -> None:
         lambda: check_parser("headlight", "texts.csv"),
     ]
     for ask in asked:
-        with pytest.raises(MissingExtra, match=r"package of their own.*'headlight\[models\]'"):
+        with pytest.raises(MissingExtra, match=r"separate package.*'headlight\[models\]'"):
             ask()
     assert shipped_place().startswith("not here; pip install")
     assert not is_here(CATALOGUE["sentiment"])

@@ -255,6 +255,6 @@ def test_bad_options_are_refused(writer: Model) -> None:
     with pytest.raises(UnknownName, match="no baseline named 'msk'"):
         headlight.explain(bert, batch, "occlusion", baseline="msk")
     with pytest.raises(
-        InvalidOption, match=r"has no mask token\. Baselines it has: 'mean', 'pad', 'zero'"
+        InvalidOption, match=r"has no mask token\. Its baselines: 'mean', 'pad', 'zero'"
     ):
         headlight.explain(bert, batch, "occlusion", baseline="mask")

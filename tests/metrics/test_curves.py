@@ -364,7 +364,9 @@ def test_levels_that_are_no_shares_are_refused(metric: str, level: float) -> Non
 @pytest.mark.parametrize("metric", FOUR)
 def test_masking_needs_a_mask_token(metric: str) -> None:
     s = sentence(SHORT, range(6), mask_id=None)
-    message = "change='mask' needs a mask token, which this model has not. Use 'delete' or 'pad'."
+    message = (
+        "change='mask' needs a mask token, which this model does not have. Use 'delete' or 'pad'."
+    )
     with pytest.raises(InvalidOption, match=message):
         asked(s, metric, change="mask")
 

@@ -114,7 +114,9 @@ def test_a_model_without_a_mask_token() -> None:
     some = subject([CLS, 10, SEP], mask_id=None, pad_id=7)
     assert some.without([1], "hide") == some.without([1], "pad")
     assert some.without([1], "hide").ids == (CLS, 7, SEP)
-    message = "change='mask' needs a mask token, which this model has not. Use 'delete' or 'pad'."
+    message = (
+        "change='mask' needs a mask token, which this model does not have. Use 'delete' or 'pad'."
+    )
     with pytest.raises(InvalidOption, match=message):
         some.without([1], "mask")
 

@@ -190,10 +190,10 @@ def test_what_has_no_embedding_for_each_token_is_refused() -> None:
     window = LongformerConfig(
         **sizes, vocab_size=60, attention_window=4, max_position_embeddings=40
     )
-    with pytest.raises(UnsupportedModel, match="one vector for each token"):
+    with pytest.raises(UnsupportedModel, match="one vector per input token"):
         headlight.wrap(LongformerForSequenceClassification(window).eval())
     config = XLNetConfig(vocab_size=60, d_model=16, n_layer=2, n_head=2, d_inner=16)
-    with pytest.raises(UnsupportedModel, match="one vector for each token"):
+    with pytest.raises(UnsupportedModel, match="one vector per input token"):
         headlight.wrap(XLNetForSequenceClassification(config).eval())
     with pytest.raises(UnsupportedModel, match="no table of word embeddings"):
         headlight.wrap(CanineForSequenceClassification(CanineConfig(**sizes)).eval())
@@ -374,6 +374,6 @@ def test_attention_that_changes_its_form_with_the_length_is_refused_there() -> N
     model = headlight.wrap(net)
     short, long = Batch.from_ids([list(range(5, 12))]), Batch.from_ids([list(range(5, 45))])
     assert headlight.explain(model, short, "gae").scores.any()
-    with pytest.raises(UnsupportedModel, match=r"attends to something else .* of 40 tokens"):
+    with pytest.raises(UnsupportedModel, match=r"does not attend from every token .* of 40 tokens"):
         headlight.explain(model, long, "gae")
     assert headlight.explain(model, long, "input_x_gradient").scores.any()

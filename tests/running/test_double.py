@@ -183,7 +183,7 @@ def test_a_network_that_cannot_be_followed_is_refused() -> None:
     net.bert.encoder.layer[1].register_forward_hook(keep_globally)
     LAST[:] = [net]
     net(torch.tensor([rows()[0]]))
-    with pytest.raises(UnsupportedModel, match=r"by ways that cannot be followed.*through `self`"):
+    with pytest.raises(UnsupportedModel, match=r"in ways that cannot be followed.*through `self`"):
         headlight.wrap(net)
 
 
@@ -200,7 +200,7 @@ def test_a_network_that_runs_parts_of_itself_from_outside_is_refused() -> None:
     net.bert.pooler.register_forward_hook(
         lambda _module, _args, output: output + outside.part.weight[0]
     )
-    with pytest.raises(UnsupportedModel, match="by ways that cannot be followed"):
+    with pytest.raises(UnsupportedModel, match="in ways that cannot be followed"):
         headlight.wrap(net)
 
 

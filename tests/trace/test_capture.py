@@ -181,7 +181,7 @@ def test_attention_with_sinks_is_refused_and_the_rest_works() -> None:
             "names 'encoder.layers' as blocks",
         ),
         (Architecture(("embeddings",), "encoder"), "0 blocks ran, but 3 attention maps"),
-        (Architecture(("pooler.dense",), "encoder.layer"), "one vector for each token"),
+        (Architecture(("pooler.dense",), "encoder.layer"), "one vector per input token"),
     ],
 )
 def test_a_wrong_row_is_found_when_the_network_is_wrapped(

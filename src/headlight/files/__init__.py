@@ -1,4 +1,4 @@
-"""Reading files: texts, tables, parses. Nothing here needs torch, so a wrong file is refused at once."""
+"""Reading files: texts, tables, parses. This needs no torch, so a wrong file is refused at once."""
 
 from headlight.files.opening import existing, is_file, is_folder, lines_of, read_text
 from headlight.files.parsing import parse_json

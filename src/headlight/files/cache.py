@@ -1,4 +1,4 @@
-"""Where headlight keeps what it has worked out."""
+"""The folder in which headlight keeps what it has computed."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ CACHE_VARIABLE = "HEADLIGHT_CACHE"
 
 
 def cache_folder() -> Path:
-    """Where headlight keeps what it has worked out; HEADLIGHT_CACHE moves it."""
-    if given := os.environ.get(CACHE_VARIABLE):
-        return Path(given)
+    """The folder in which headlight keeps what it has computed; HEADLIGHT_CACHE moves it."""
+    if chosen := os.environ.get(CACHE_VARIABLE):
+        return Path(chosen)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headlight"

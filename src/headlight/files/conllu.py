@@ -1,4 +1,4 @@
-"""Gold parses from CoNLL-U files, a sentence at a time."""
+"""Gold parses from CoNLL-U files, one sentence at a time."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,8 +18,8 @@ EMPTY_NODE = re.compile(r"[0-9]{1,9}\.[1-9][0-9]{0,8}")
 class Parse:
     """The words of a text and the tree over them.
 
-    places: where each word stands in the text, in characters. heads: the number of the word that
-    governs each word; a root governs itself.
+    places: the characters of the text that each word takes. heads: the number of the word that governs
+    each word; a root governs itself.
     """
 
     text: str
@@ -39,12 +39,12 @@ class Line:
 
     @property
     def has_space(self) -> bool:
-        """Whether a space follows."""
+        """Whether a space follows the word."""
         return "SpaceAfter=No" not in self.columns[9].split("|")
 
 
 def read_conllu(path: Path) -> Iterator[Parse]:
-    """The parses of a CoNLL-U file, a sentence each.
+    """The parses of a CoNLL-U file, one per sentence.
 
     Words inside a contraction (2-3 do n't) follow each other without a space; empty nodes are left out.
     """
@@ -60,7 +60,7 @@ def read_conllu(path: Path) -> Iterator[Parse]:
 
 
 def checked(line: Line, path: Path) -> Line:
-    """The line, refused if it is none of a word, a contraction or an empty node."""
+    """The line; refused unless it is a word, a contraction or an empty node."""
     name = line.columns[0]
     if len(line.columns) != 10:
         raise wrong(path, line, f"it has {len(line.columns)} columns, not ten")
@@ -104,16 +104,16 @@ def sentence(lines: list[Line], path: Path) -> Parse:
 
 
 def heads_of(rows: Sequence[Line], path: Path) -> tuple[int, ...]:
-    """The heads of words that are numbered 1, 2, 3 …, refused if they do not form trees."""
+    """The heads of words that are numbered 1, 2, 3 …; refused unless they form trees."""
     heads = []
     for number, row in enumerate(rows, 1):
-        own, head = row.columns[0], row.columns[6]
-        if int(own) != number:
-            raise wrong(path, row, f"word {own} stands where word {number} is due")
+        name, head = row.columns[0], row.columns[6]
+        if int(name) != number:
+            raise wrong(path, row, f"word {name} stands where word {number} is due")
         if not HEAD.fullmatch(head) or int(head) > len(rows):
             raise wrong(path, row, f"the head '{head[:40]}' is no word of the sentence")
         heads.append(int(head) - 1 if head != "0" else number - 1)
-        if head == own:
+        if head == name:
             raise wrong(path, row, "a word governs itself")
     reaches_root = [head == word for word, head in enumerate(heads)]
     for start, row in enumerate(rows):
@@ -123,14 +123,14 @@ def heads_of(rows: Sequence[Line], path: Path) -> tuple[int, ...]:
                 raise wrong(path, row, "words govern each other in a circle")
             seen.add(word)
             word = heads[word]
-        for each in seen:
-            reaches_root[each] = True
+        for word in seen:
+            reaches_root[word] = True
     return tuple(heads)
 
 
 def contracted(lines: Sequence[Line], count: int, path: Path) -> set[int]:
-    """Numbers of the words that no space follows because a contraction goes on or says so."""
-    found: set[int] = set()
+    """Numbers of the words without a space after them: within a contraction, or at its end if it says so."""
+    glued: set[int] = set()
     before = 0
     for line in lines:
         match = RANGE.fullmatch(line.columns[0])
@@ -138,6 +138,6 @@ def contracted(lines: Sequence[Line], count: int, path: Path) -> set[int]:
             first, last = int(match[1]), int(match[2])
             if not before < first <= last <= count:
                 raise wrong(path, line, f"'{match[0]}' are not words of the sentence")
-            found |= set(range(first, last if line.has_space else last + 1))
+            glued |= set(range(first, last if line.has_space else last + 1))
             before = last
-    return found
+    return glued

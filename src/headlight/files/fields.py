@@ -1,4 +1,4 @@
-"""What the fields of a stored object must hold; anything else is refused by the field's name."""
+"""Checks of the fields of a stored object; an error names the field that is wrong."""
 
 from collections.abc import Callable, Mapping
 from math import isfinite
@@ -10,7 +10,7 @@ Check = Callable[[Any], bool]
 
 
 def check_fields(stored: Any, fields: Mapping[str, tuple[Check, str]], kind: str) -> None:
-    """Refuse an object that lacks a field, or has one that does not hold what it must."""
+    """Refuse an object that lacks a field, or has one with a wrong value."""
     if not isinstance(stored, Mapping):
         raise InvalidInput(f"{kind} is an object with named fields, not a {type(stored).__name__}.")
     lacking = sorted(set(fields) - set(stored))
@@ -41,7 +41,7 @@ def is_number(value: Any) -> bool:
 
 
 def is_count(value: Any) -> bool:
-    """Whether a value is a whole number from 0 on that counts tokens, words or characters."""
+    """Whether a value is a whole number, 0 or more, that can count tokens, words or characters."""
     return isinstance(value, int) and not is_truth(value) and 0 <= value < 2**31
 
 
@@ -61,7 +61,7 @@ def one_of(*choices: str) -> Check:
 
 
 def or_none(check: Check) -> Check:
-    """A check that also takes nothing."""
+    """A check that also accepts None."""
     return lambda value: value is None or check(value)
 
 

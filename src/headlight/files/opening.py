@@ -13,7 +13,7 @@ from typing import BinaryIO
 from headlight.errors import InvalidInput
 
 START = 4096
-"""How many bytes are looked at to tell what a file is."""
+"""How many bytes are read to recognise what a file is."""
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -21,7 +21,7 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""Byte order marks; that of UTF-32 begins with that of UTF-16."""
+"""Byte order marks. UTF-32 comes before UTF-16, because its mark begins with that of UTF-16."""
 EXCEL = "is an Excel file. Save it as 'CSV UTF-8' and give that"
 PACKED = "is compressed. Unpack it and give what is inside"
 FOREIGN = (
@@ -35,11 +35,11 @@ FOREIGN = (
     (b"%PDF", "is a PDF. Save its text as .txt"),
     (b"SQLite format 3", "is a database. Save the table as .csv"),
 )
-"""How files that are no text begin, and what to do."""
+"""How files that are not text begin, and what to do with them."""
 
 
 def existing(path: Path) -> Path:
-    """The path, refused if it is not that of a file."""
+    """The path; refused unless it is an ordinary file."""
     try:
         mode = path.stat().st_mode
     except PermissionError as error:
@@ -47,7 +47,7 @@ def existing(path: Path) -> Path:
     except (OSError, ValueError) as error:
         raise InvalidInput(f"there is no file '{path}'.") from error
     if stat.S_ISDIR(mode):
-        raise InvalidInput(f"'{path}' is a folder. Give one file of it.")
+        raise InvalidInput(f"'{path}' is a folder. Give one of its files.")
     if not stat.S_ISREG(mode):
         raise InvalidInput(
             f"'{path}' is not an ordinary file. Write its texts to one, or give - to read standard input."
@@ -72,7 +72,7 @@ def is_folder(path: Path) -> bool:
 
 
 def read_text(path: Path) -> str:
-    """The whole text of a file, its line ends as they are."""
+    """The whole text of a file, with its line ends unchanged."""
     return "".join(lines_of(path))
 
 
@@ -82,7 +82,7 @@ def lines_of(path: Path) -> Iterator[str]:
 
 
 def decoded(opened: Callable[[], BinaryIO], source: str) -> Iterator[str]:
-    """The lines of an open file, each with its end, refused where they are not text."""
+    """The lines of an open file, each with its end; refused if they are not text."""
     encoding = "utf-8"
     try:
         with opened() as file:
@@ -92,7 +92,7 @@ def decoded(opened: Callable[[], BinaryIO], source: str) -> Iterator[str]:
                 for number, line in enumerate(text, 1):
                     if "\0" in line:
                         raise InvalidInput(
-                            f"line {number} of {source} holds a NUL character: it is damaged, or no text."
+                            f"line {number} of {source} holds a NUL character: it is damaged, or not text."
                         )
                     yield line
     except OSError as error:
@@ -102,7 +102,7 @@ def decoded(opened: Callable[[], BinaryIO], source: str) -> Iterator[str]:
 
 
 def encoding_of(start: bytes, source: str) -> str:
-    """The encoding of a file that begins so; refused if it is no text."""
+    """The encoding of a file from its first bytes; refused if they are not text."""
     for mark, what in FOREIGN:
         if start.startswith(mark):
             is_excel = mark == b"PK\x03\x04" and (b"xl/" in start or source.endswith(".xlsx'"))
@@ -110,6 +110,7 @@ def encoding_of(start: bytes, source: str) -> str:
     for mark, encoding in MARKS:
         if start.startswith(mark):
             return encoding
+    # In UTF-16, the letters of most alphabets have a zero in every second byte.
     if abs(start[0::2].count(0) - start[1::2].count(0)) > len(start) // 4:
         raise InvalidInput(
             f"{source} looks like UTF-16 without a byte order mark. Save it as UTF-8, or convert it: "
@@ -121,7 +122,7 @@ def encoding_of(start: bytes, source: str) -> str:
 def undecodable(
     opened: Callable[[], BinaryIO], encoding: str, source: str, error: UnicodeDecodeError
 ) -> InvalidInput:
-    """The error for bytes that are no text. Python counts them from its buffer, so they are sought again."""
+    """The error for bytes that are not text. Python counts from its buffer, so the place is searched again."""
     if encoding not in ("utf-8", "utf-8-sig"):
         return InvalidInput(
             f"{source} begins like {encoding.upper()} and is not: {error.reason}. It may have been cut off."

@@ -1,4 +1,4 @@
-"""Parquet files: rows by their number, and what can be told of them without making them."""
+"""Parquet files: rows by their number, and which rows need a closer look, without making Python objects."""
 
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,18 +12,18 @@ from headlight.errors import InvalidInput, missing_extra
 
 Record = dict[str, Any]
 BATCH = 8192
-"""Rows held in memory."""
+"""Rows held in memory at a time."""
 BLANKS = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
     "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-"""All that `str.isspace` takes for a blank; Arrow's own list is another."""
+"""The characters that `str.isspace` accepts; Arrow's own list differs."""
 PLAIN = r"[\p{L}\p{N}\p{P}]"
-"""What every text has but a few of symbols alone: letters, digits or punctuation."""
+"""A letter, digit or punctuation mark: almost every text has one."""
 
 
 def arrow() -> Any:
-    """The library that reads Parquet, with its parts, or a sentence how to get it."""
+    """The library that reads Parquet, with its parts; if it is missing, the error says how to install it."""
     try:
         import_module("pyarrow.parquet")
         import_module("pyarrow.compute")
@@ -51,7 +51,7 @@ class ParquetRows:
     def rows(
         self, wanted: Sequence[str] | None, only: Container[int] | None = None
     ) -> Iterator[tuple[int, Record]]:
-        """The rows of these numbers, all if not given; no Python object is made of the others."""
+        """The rows with these numbers, by default all; no Python objects are made for the others."""
         for start, batch in self.batches(wanted):
             with self.reading(start):
                 numbers: Sequence[int] = range(start, start + len(batch))
@@ -64,20 +64,21 @@ class ParquetRows:
                 yield number, dict(zip(batch.schema.names, values, strict=True))
 
     def doubtful(self, wanted: Sequence[str] | None, signs: Sequence[str]) -> set[int] | None:
-        """The numbers of the rows that must be looked at one by one; None if they are too many to gain by it.
+        """The numbers of the rows that must be checked one by one; None if there are too many to save time.
 
-        All others hold, in every column, a number from 0 on, or a text that is neither blank nor one of the
-        signs. The first row is always among them: it shows whether the columns are what they should be.
+        All other rows hold, in every column, a number that is 0 or more, or a text that is neither blank nor
+        one of the signs. The first row is always checked: it shows whether the columns are the right ones.
         """
-        found = {0}
+        numbers = {0}
         for start, batch in self.batches(wanted):
             with self.reading(start):
                 fine = reduce(arrow().compute.and_, (whole(c, signs) for c in batch.columns))
                 places = arrow().compute.indices_nonzero(arrow().compute.invert(fine))
-                found.update(start + place for place in places.to_pylist())
-            if len(found) > BATCH + start // 8:
+                numbers.update(start + place for place in places.to_pylist())
+            # Once more than about one row in eight is doubtful, reading all of them costs no more.
+            if len(numbers) > BATCH + start // 8:
                 return None
-        return found
+        return numbers
 
     def batches(self, wanted: Sequence[str] | None) -> Iterator[tuple[int, Any]]:
         """The rows in batches, each with the number of its first row."""
@@ -105,7 +106,7 @@ class ParquetRows:
 
     @contextmanager
     def reading(self, done: int) -> Iterator[None]:
-        """Tell damage as a sentence: what Arrow raises after so many rows."""
+        """Turn what Arrow raises into an error that says after how many rows the file is damaged."""
         try:
             yield
         except (arrow().ArrowException, OSError, ValueError, OverflowError) as error:
@@ -115,7 +116,7 @@ class ParquetRows:
 
 
 def whole(column: Any, signs: Sequence[str]) -> Any:
-    """Whether each value of a column is a number from 0 on, or a text that is not blank and not a sign."""
+    """Whether each value of a column is a number, 0 or more, or a text that is neither blank nor a sign."""
     compute, types = arrow().compute, arrow().types
     if types.is_dictionary(column.type):
         column = column.dictionary_decode()

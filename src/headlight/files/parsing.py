@@ -1,4 +1,4 @@
-"""JSON as it is met in files: never deeper than Python can go, and no name twice in an object."""
+"""JSON from files: objects with a repeated name, and values nested too deeply for Python, are refused."""
 
 import json
 from collections import Counter
@@ -8,7 +8,7 @@ from headlight.errors import InvalidInput
 
 
 def parse_json(text: str, where: str) -> Any:
-    """The value of a JSON text; `where` says whose it is if it cannot be read."""
+    """The value of a JSON text; `where` names its source in errors."""
     try:
         return DECODER.decode(text)
     except RecursionError as error:
@@ -18,14 +18,14 @@ def parse_json(text: str, where: str) -> Any:
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these pairs; of two values with one name Python would keep the last in silence."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    """The object of these pairs; refused if a name is repeated, because Python would keep the last silently."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
         counts = Counter(name for name, _ in pairs)
         twice = next(name for name, count in counts.items() if count > 1)
         raise ValueError(f"it has '{twice}' twice in one object")
-    return found
+    return values
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=unique)
-"""Made once: a line of a file takes longer to begin than to read."""
+"""Made once, because making a decoder takes longer than reading a line with it."""

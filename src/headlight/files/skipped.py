@@ -1,4 +1,4 @@
-"""`Skipped`: rows that hold nothing to explain are left out and named; with `strict` the first one stops."""
+"""`Skipped`: rows with nothing to explain are left out and named; with `strict` the first is an error."""
 
 import logging
 from collections import Counter
@@ -13,7 +13,7 @@ SHOWN = 10
 
 
 def say(note: str) -> None:
-    """Tell the user: on standard error, unless the program that uses headlight logs elsewhere."""
+    """Log a note for the user: on standard error, unless the program that uses headlight logs elsewhere."""
     logging.getLogger("headlight").warning("%s", note)
 
 
@@ -28,7 +28,7 @@ class Skipped:
     places: dict[str, list[str]] = field(default_factory=dict)
 
     def skip(self, place: str, reason: str) -> None:
-        """Leave out the row at this place, or stop there."""
+        """Leave out the row at this place; if strict, raise."""
         if self.strict:
             raise InvalidInput(
                 f"{place} of '{self.source}' has {reason}. Mend or remove it, or read without strict: "
@@ -53,7 +53,7 @@ class Skipped:
         ]
 
     def named(self, reason: str, count: int) -> str:
-        """Where the rows are that were skipped for this reason."""
+        """The places of the rows that were skipped for this reason."""
         places = self.places.get(reason)
         if not places:
             return ""

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and tensors in them that say what they are."""
+"""Files that are written whole or not at all, and files of tensors that say what they hold."""
 
 import errno
 import json
@@ -19,7 +19,7 @@ from torch import Tensor
 from headlight.errors import InvalidInput
 
 LONGEST = 50
-"""Characters of a file's name that its temporary name repeats; names end at 255 bytes."""
+"""Characters of a file's name that its temporary name repeats; names may have at most 255 bytes."""
 EXCLUSIVE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 EXCLUSIVE |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -27,9 +27,9 @@ EXCLUSIVE |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getatt
 def write_whole(path: str | Path, content: str | bytes, *, flush: bool = False) -> None:
     """Write a file under a temporary name and rename it, so that a half-written one is never seen.
 
-    A link is followed, and the mode of a file that is there is kept. Pipes and devices cannot be renamed onto:
-    they are written directly, and so is a file that is this process's standard output.
-    flush: wait until the disk has it, so that not even a power cut leaves a part.
+    A link is followed, and an existing file keeps its mode. Pipes, devices and this process's own standard
+    output are written directly, because a rename would replace them.
+    flush: wait until the file is on the disk, so that not even a power cut leaves only a part of it.
     """
     try:
         data = content.encode() if isinstance(content, str) else content
@@ -48,7 +48,7 @@ def write_whole(path: str | Path, content: str | bytes, *, flush: bool = False) 
 
 
 def status(path: str | Path) -> os.stat_result | None:
-    """What is there under a name, at the end of all links; None for nothing."""
+    """The status of what a path leads to, links followed; None if there is nothing."""
     try:
         return Path(path).stat()
     except FileNotFoundError:
@@ -56,7 +56,7 @@ def status(path: str | Path) -> os.stat_result | None:
 
 
 def is_written_directly(known: os.stat_result) -> bool:
-    """Whether a rename would take away a pipe or device, or the file that our own output goes to."""
+    """Whether a rename would replace a pipe or device, or the file that our own output goes to."""
     if not stat.S_ISREG(known.st_mode):
         return True
     for descriptor in (1, 2):
@@ -67,18 +67,18 @@ def is_written_directly(known: os.stat_result) -> bool:
 
 
 def write_directly(path: str | Path, data: bytes) -> None:
-    """Write into what is there, after what it holds."""
+    """Append to what is there."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as file:
         file.write(data)
 
 
 def replace_whole(path: Path, data: bytes, known: os.stat_result | None, flush: bool) -> None:
-    """Put a file in the place of a regular one, or of none."""
+    """Replace a regular file, or make a new one."""
     if known is not None and not os.access(path, os.W_OK):
-        raise PermissionError(errno.EACCES, "it is there and may not be written")
+        raise PermissionError(errno.EACCES, "it exists and may not be written")
     temporary = path.with_name(temporary_name(path.name))
     try:
-        # Without a file before it, the umask decides on the mode; with one, nobody else may read it yet.
+        # A new file gets its mode from the umask. One that replaces another is private until it has that one's.
         descriptor = os.open(temporary, EXCLUSIVE, 0o666 if known is None else 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
@@ -96,12 +96,12 @@ def replace_whole(path: Path, data: bytes, known: os.stat_result | None, flush: 
 
 
 def temporary_name(name: str) -> str:
-    """A name beside a file's own that nobody can foresee."""
+    """A temporary name for a file, which nobody can guess."""
     return f".{name[:LONGEST]}.{secrets.token_hex(8)}.tmp"
 
 
 def keep_owner_and_mode(descriptor: int, known: os.stat_result) -> None:
-    """Give an open file what the one before it had, as far as we may."""
+    """Give an open file the owner and mode of the one it replaces, as far as we are allowed to."""
     if hasattr(os, "fchown"):
         with suppress(PermissionError):
             os.fchown(descriptor, known.st_uid, known.st_gid)
@@ -109,7 +109,7 @@ def keep_owner_and_mode(descriptor: int, known: os.stat_result) -> None:
 
 
 def flush_folder(folder: Path) -> None:
-    """Wait until the disk has the names of a folder, where folders can be flushed."""
+    """Wait until the names in a folder are on the disk, if the system can flush folders."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -125,7 +125,7 @@ def write_tensors(
     about: Mapping[str, Any],
     version: int = 1,
 ) -> None:
-    """Tensors as safetensors, with their kind, its version, and what is to be said about them."""
+    """Write tensors as safetensors, with their kind, its version, and facts about them."""
     stored = {name: tensor.contiguous() for name, tensor in tensors.items()}
     facts = {
         "format": f"headlight {kind} {version}",
@@ -138,7 +138,7 @@ def write_tensors(
 def read_tensors(
     path: str | Path, kind: str, newest: int = 1
 ) -> tuple[dict[str, Tensor], dict[str, Any], int]:
-    """Tensors of that kind, what was said about them, and the version; a file that was damaged is refused.
+    """The tensors of a file of that kind, the facts about them, and the version; a damaged file is refused.
 
     Files of earlier versions have no checksum.
     """
@@ -155,38 +155,38 @@ def read_tensors(
     about = facts.get("about", "")
     if facts.get("sha256") not in (None, digest(tensors, about)):
         raise InvalidInput(
-            f"'{path}' was changed or damaged: its checksum is another. Make it again."
+            f"'{path}' was changed or damaged: its checksum does not match. Make it again."
         )
-    return tensors, told(path, kind, about), version
+    return tensors, facts_in(path, kind, about), version
 
 
-def told(path: str | Path, kind: str, about: str | None) -> dict[str, Any]:
-    """What a file says about its tensors."""
+def facts_in(path: str | Path, kind: str, about: str | None) -> dict[str, Any]:
+    """The facts that a file states about its tensors."""
     try:
-        found = json.loads(about or "")
+        facts = json.loads(about or "")
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
             f"'{path}' does not say what its {kind} is about: {error}. Make it again."
         ) from error
-    if not isinstance(found, dict):
+    if not isinstance(facts, dict):
         raise InvalidInput(
-            f"'{path}' does not say what its {kind} is about: 'about' is no object. Make it again."
+            f"'{path}' does not say what its {kind} is about: 'about' is not an object. Make it again."
         )
-    return found
+    return facts
 
 
 def digest(tensors: Mapping[str, Tensor], about: str) -> str:
-    """A checksum of tensors with their names, types and shapes, and of what is said about them."""
-    found = sha256(about.encode())
+    """A checksum of tensors with their names, types and shapes, and of the facts about them."""
+    checksum = sha256(about.encode())
     for name in sorted(tensors):
         tensor = tensors[name].contiguous()
-        found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        found.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
-    return found.hexdigest()
+        checksum.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        checksum.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return checksum.hexdigest()
 
 
 def read_json(path: str | Path, kind: str) -> Any:
-    """What a JSON file holds, or a sentence why nothing can be read from it."""
+    """The value in a JSON file; the error says why it cannot be read."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except RecursionError:

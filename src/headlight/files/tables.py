@@ -15,7 +15,7 @@ from headlight.files.parsing import parse_json
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 Fields = tuple[int, list[str]]
-"""A line number as an editor counts, and the fields of the row that begins there; none if it is blank."""
+"""A line number as an editor counts, and the fields of the row that begins there; [] for a blank line."""
 Line = TypeVar("Line", list[str], str)
 
 
@@ -23,10 +23,11 @@ Line = TypeVar("Line", list[str], str)
 class Table:
     """A file of rows.
 
-    columns: their names; those of the first row where each row has its own. rows: called with the columns that
-    are wanted, or None for all, it reads the file from its start, giving the place and the values of each row.
-    notes: what the user should know about how the file is read. parquet: the file, if it can give some rows
-    without making the others.
+    columns: their names; in JSON, where each row has its own, those of the first row.
+    rows: called with the wanted columns (None for all), reads the file from its start and yields the place
+        and the values of each row.
+    notes: what the user should know about how the file is read.
+    parquet: the file, if single rows can be read without making Python objects of the others.
     """
 
     columns: tuple[str, ...]
@@ -55,21 +56,21 @@ def read_records(source: str) -> list[Record]:
 
 
 def unique_names(names: Iterable[str], path: Path) -> tuple[str, ...]:
-    """The names of columns, refused if two are alike; a column without a name cannot be asked for."""
-    found = tuple(names)
-    twice = sorted(name for name, count in Counter(found).items() if name and count > 1)
+    """The names of columns; refused if two are equal. Columns without a name cannot be asked for."""
+    columns = tuple(names)
+    twice = sorted(name for name, count in Counter(columns).items() if name and count > 1)
     if twice:
         raise InvalidInput(
             f"'{path}' has more than one column '{twice[0]}'. Give each a name of its own."
         )
-    return found
+    return columns
 
 
 # --------------------------------------------------------------------------------- csv and tsv
 
 
 def csv_table(path: Path) -> Table:
-    """A csv; where its first line has no comma, it is read by semicolons or tabs."""
+    """A csv; if its first line has no comma, it is split at semicolons or tabs."""
     head = next((line for line in lines_of(path) if line.strip()), "")
     mark = next((mark for mark in ",;\t" if mark in head), ",")
     notes = (f"the columns of '{path}' are read as separated by {mark!r}.",) if mark != "," else ()
@@ -77,10 +78,10 @@ def csv_table(path: Path) -> Table:
 
 
 def tsv_table(path: Path) -> Table:
-    """A tsv, whose quotes may be marks of fields or part of the texts: never so that a row is lost.
+    """A tsv, whose quotes are read as marks around fields or as part of the texts, so that no row is lost.
 
-    They are marks if every row then has all its fields and there are as many rows as lines, or if without
-    that some line would lack fields.
+    They are marks if every row then has all its fields and there are as many rows as lines, or if some
+    line would otherwise lack fields.
     """
     if not any('"' in line for line in lines_of(path)):
         return table_of(path, lambda: plain_rows(path))
@@ -115,7 +116,7 @@ def plain_rows(path: Path) -> Iterator[Fields]:
 
 
 def quoted_rows(path: Path, mark: str) -> Iterator[Fields]:
-    """The rows of a table with quotes; one may go over several lines."""
+    """The rows of a table with quotes; a row may take several lines."""
     reader = csv.reader(lines_of(path), delimiter=mark, strict=True)
     start = 1
     while True:
@@ -130,7 +131,7 @@ def quoted_rows(path: Path, mark: str) -> Iterator[Fields]:
 
 
 def damaged(path: Path, number: int, error: str) -> InvalidInput:
-    """The error for a row that is not in the form of csv."""
+    """The error for a row that is not valid csv."""
     repair = f"it is not csv: {error}"
     if "field larger" in error:
         repair = (
@@ -167,7 +168,7 @@ def table_of(
 
 
 def without_last_blanks(rows: Iterable[tuple[int, Line]]) -> Iterator[tuple[int, Line]]:
-    """Rows by number; blank ones only where another row follows, for the end of a file is no row."""
+    """Rows with their numbers; blank ones only if another row follows: the end of a file is not a row."""
     blank = 0
     for number, row in rows:
         if not row:
@@ -185,11 +186,11 @@ def empty(columns: Iterable[str]) -> Record:
 
 
 def named(names: Sequence[str], fields: list[str], where: str) -> Record:
-    """Fields by column; refused if there are more or fewer, for then they may stand in the wrong one."""
+    """Fields by column; refused if there are more or fewer, because they may then be in the wrong columns."""
     if len(fields) < len(names) or any(fields[len(names) :]):
         raise InvalidInput(
             f"{where} has {len(fields)} fields, and there are {len(names)} columns. A text that holds the "
-            "separator must stand in quotes, and the first line must name every column."
+            "separator must be in quotes, and the first line must name every column."
         )
     return {name: value for name, value in zip(names, fields, strict=False) if name}
 
@@ -198,7 +199,7 @@ def named(names: Sequence[str], fields: list[str], where: str) -> Record:
 
 
 def json_table(path: Path) -> Table:
-    """A JSON-lines file: one object a line."""
+    """A JSON-lines file: one object per line."""
 
     def lines() -> Iterator[tuple[int, str]]:
         return ((number, line.strip()) for number, line in enumerate(lines_of(path), 1))
@@ -216,9 +217,9 @@ def json_table(path: Path) -> Table:
 
 def json_object(line: str, where: str) -> Record:
     """The object of a line."""
-    hint = "Write one object a line; `jq -c` does."
+    hint = "Write one object per line, as `jq -c` does."
     if line in ("[", "{"):
-        raise InvalidInput(f"{where} is not JSON of its own. {hint}")
+        raise InvalidInput(f"{where} is not JSON by itself. {hint}")
     value = parse_json(line, where)
     if not isinstance(value, dict):
         raise InvalidInput(f"{where} is not a JSON object with named fields. {hint}")

@@ -1,4 +1,4 @@
-"""Texts from files: csv, tsv, jsonl, Parquet, or plain text with one text a line."""
+"""Texts from files: csv, tsv, jsonl, Parquet, or plain text with one text per line."""
 
 import io
 import math
@@ -17,12 +17,12 @@ TEXT_COLUMNS = ("text", "sentence", "premise", "question", "question1", "sentenc
 EMPTY = "no text"
 """What is wrong with a row that is skipped."""
 NO_LINES = {
-    ".json": "is JSON. Write one object a line, as `jq -c '.[]'` does, and name it .jsonl",
+    ".json": "is JSON. Write one object per line, as `jq -c '.[]'` does, and name it .jsonl",
     ".conllu": "holds parses, not texts",
     ".html": "is a web page. Save its text as .txt",
     ".xml": "is XML. Save its texts as .csv or .jsonl",
 }
-"""Files whose lines are not texts, and what to do."""
+"""Files whose lines are not texts, and what to do with them."""
 
 
 def read_texts(
@@ -35,7 +35,8 @@ def read_texts(
 ) -> list[Text]:
     """The texts of a file, or of standard input for '-'; with a second column, pairs.
 
-    A row or line without a text is skipped, and `tell` is told which; with strict it is refused.
+    A row or line without a text is skipped, and `tell` is called with a note that names it; with `strict` it
+    is refused.
     """
     path = Path(source)
     name = "standard input" if source == "-" else source
@@ -49,12 +50,12 @@ def read_texts(
         raise InvalidInput(f"'{source}' {NO_LINES[path.suffix.lower()]}.")
     else:
         rows = line_texts(standard_input() if source == "-" else lines_of(path))
-    found = list(kept(rows, skipped))
-    if not found:
+    texts = list(kept(rows, skipped))
+    if not texts:
         raise InvalidInput(f"'{name}' has no text in it: there is nothing to explain.")
     for note in skipped.notes():
         tell(note)
-    return found
+    return texts
 
 
 def kept(rows: Iterator[tuple[str, Text]], skipped: Skipped) -> Iterator[Text]:
@@ -69,13 +70,15 @@ def kept(rows: Iterator[tuple[str, Text]], skipped: Skipped) -> Iterator[Text]:
 
 def standard_input() -> Iterator[str]:
     """The lines of standard input, decoded like those of a file."""
-    given = getattr(sys.stdin, "buffer", None)
-    content = sys.stdin.read().encode() if given is None else given.read()
+    buffer = getattr(
+        sys.stdin, "buffer", None
+    )  # missing where sys.stdin was replaced by a text stream
+    content = sys.stdin.read().encode() if buffer is None else buffer.read()
     return decoded(lambda: io.BytesIO(content), "standard input")
 
 
 def line_texts(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
-    """One text a line."""
+    """The texts of a file with one text per line."""
     texts = ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, 1))
     for number, text in without_last_blanks((n, text if text.strip() else "") for n, text in texts):
         yield f"line {number}", text
@@ -108,7 +111,7 @@ def column_texts(
 
 
 def listed(columns: Sequence[str]) -> str:
-    """The names of columns, with a hint where they look like a first row or like one name."""
+    """The names of columns, with a hint if one name looks like a whole row."""
     names = ", ".join(columns[:40]) + (" …" if len(columns) > 40 else "")
     if len(columns) == 1 and any(mark in names for mark in ",;|\t"):
         return f"{names} (that is one column: is its separator the one its suffix promises?)"
@@ -116,7 +119,7 @@ def listed(columns: Sequence[str]) -> str:
 
 
 def text_in(record: dict[str, Any], name: str) -> str:
-    """The text in a column of a row, '' if there is none; refused if it is anything but text."""
+    """The text in a column of a row, '' if there is none; anything but text is refused."""
     if name not in record:
         raise InvalidInput(f"has no column '{name}'. Columns: {', '.join(record)}.")
     value = record[name]

@@ -1,1 +1,1 @@
-"""From a name, a folder or a live network to a checked `Model`; the embedded models and their weights."""
+"""From a name, a folder or a live network to a proved `Model`; the embedded models and their weights."""

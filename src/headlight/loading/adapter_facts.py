@@ -1,4 +1,4 @@
-"""What the file of an adapter says about itself, read without torch."""
+"""What an adapter file says about itself, read without torch."""
 
 import json
 from pathlib import Path
@@ -15,11 +15,11 @@ TASKS = {
     "answer": Task.QUESTION,
     "fill": Task.MASKED,
 }
-"""How recipes of `training` call what a head decides."""
+"""The names of tasks in the recipes of `training`."""
 
 
 def adapter_facts(path: Path) -> dict[str, str]:
-    """The facts that `training/train.py` writes into an adapter; none of a file that is not an adapter."""
+    """The facts that `training/train.py` writes into an adapter; {} for a file that is not an adapter."""
     try:
         if not path.is_file():
             return {}
@@ -31,7 +31,7 @@ def adapter_facts(path: Path) -> dict[str, str]:
 
 
 def adapter_entry(source: str) -> Embedded | None:
-    """The entry that the catalogue would have for an adapter file; nothing for what is not an adapter."""
+    """An entry like those of the catalogue for an adapter file; None for anything else."""
     if not source.endswith(".safetensors"):
         return None
     path = Path(source).expanduser()
@@ -43,7 +43,7 @@ def adapter_entry(source: str) -> Embedded | None:
         return Embedded(
             name=source,
             decides=" or ".join(labels) or f"what {recipe['task']} decides",
-            data=", ".join(" ".join(each) for each in recipe["train"]),
+            data=", ".join(" ".join(part) for part in recipe["train"]),
             shown=" ".join(recipe["shown"]),
             labels=tuple(labels),
             task=TASKS[recipe["task"]],

@@ -1,8 +1,9 @@
 """Adapters: what fine-tuning changed in a base network, small enough to ship.
 
-A safetensors file. For a parameter NAME it holds `NAME.a` and `NAME.b` in eight bits and `NAME.scale`, one
-number a rank: (a · scale) b is added to the base; or, in half precision, `NAME.delta`, which is added, or
-`NAME`, which replaces it. Its metadata names the base by the sha256 of its weights.
+An adapter is a safetensors file. For a parameter NAME it holds one of these: `NAME.a` and `NAME.b` in eight
+bits with `NAME.scale`, one number per rank, where (a · scale) b is added to the base; `NAME.delta` in half
+precision, which is added; or `NAME` in half precision, which replaces it. Its metadata names the base by the
+sha256 of its weights.
 """
 
 from pathlib import Path
@@ -31,10 +32,10 @@ def merge_adapter(network: PreTrainedModel, path: Path, base_sha256: str) -> Non
             f"{str(facts.get('base_sha256'))[:12]}…, not {base_sha256[:12]}…). "
             "Use the adapter and the base of one headlight release."
         )
-    own = dict(network.named_parameters())
+    parameters = dict(network.named_parameters())
     with torch.no_grad():
         for name, value in changes(tensors).items():
-            target = own.get(name.removesuffix("+"))
+            target = parameters.get(name.removesuffix("+"))
             if target is None or target.shape != value.shape:
                 raise InvalidInput(
                     f"the adapter '{path.name}' changes '{name.removesuffix('+')}', which "
@@ -44,14 +45,14 @@ def merge_adapter(network: PreTrainedModel, path: Path, base_sha256: str) -> Non
 
 
 def changes(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """New values by parameter name; a name that ends in '+' is to be added."""
-    found = {}
+    """New values by parameter name; the value of a name that ends in '+' is to be added."""
+    values = {}
     for name, value in tensors.items():
         if name.endswith(".a"):
             stem = name.removesuffix(".a")
-            found[f"{stem}+"] = (value * tensors[f"{stem}.scale"]) @ tensors[f"{stem}.b"]
+            values[f"{stem}+"] = (value * tensors[f"{stem}.scale"]) @ tensors[f"{stem}.b"]
         elif name.endswith(".delta"):
-            found[f"{name.removesuffix('.delta')}+"] = value
+            values[f"{name.removesuffix('.delta')}+"] = value
         elif not name.endswith((".b", ".scale")):
-            found[name] = value
-    return found
+            values[name] = value
+    return values

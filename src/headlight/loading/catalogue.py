@@ -1,6 +1,6 @@
-"""The embedded models: adapters of ours, from headlight-models, on a base that pip installs; and a small LLM.
+"""The embedded models: our adapters, from headlight-models, on a base that pip installs; and a small LLM.
 
-Facts only: `loading/embedded.py` makes the networks, and imports torch.
+This file holds facts only, so it needs no torch; `loading/embedded.py` makes the networks.
 """
 
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from headlight.models.task import Task
 
 @dataclass(frozen=True)
 class Embedded:
-    """One entry of the catalogue, with what its model card says; or an adapter file, with what it says itself.
+    """One entry of the catalogue with its model card, or an adapter file with what it says about itself.
 
-    right, rows: what the merged network got right of the held-out rows `shown`, as `measure` counts;
-    also: other things measured there. best_layer: where decoded saliency works best.
-    reads: a text or a pair, where it was trained on one of them only. file: of an adapter that is not shipped.
+    right, rows: how many of the held-out rows `shown` the merged network got right, by the measure `measure`.
+    also: other measurements on them. best_layer: where decoded saliency works best. reads: 'text' or 'pair' if
+    it was trained on only one of them. file: an adapter file that is not shipped.
     """
 
     name: str
@@ -44,12 +44,12 @@ class Embedded:
         return self.base is MINILM and self.file is None
 
     def adapter(self) -> Path:
-        """The file with what training changed; a shipped one is checked first."""
+        """The adapter file; a shipped one is checked first."""
         return self.file or shipped(f"adapters/{self.name}.safetensors")
 
     @property
     def score(self) -> str:
-        """The share that was right, or nothing where nothing was trained."""
+        """The share of right answers; '' if it was not measured."""
         return f"{self.right / self.rows:.3f}" if self.rows else ""
 
 
@@ -173,6 +173,6 @@ CATALOGUE = {
 
 
 def is_here(entry: Embedded) -> bool:
-    """Whether all that an embedded model is made of is on this machine."""
+    """Whether all files of an embedded model are on this machine."""
     has_adapter = not entry.is_shipped or models_folder() is not None
     return has_adapter and local_place(entry.base) is not None

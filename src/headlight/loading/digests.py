@@ -1,4 +1,4 @@
-"""The sha256 of a file, and the refusal of one that is not the file it should be."""
+"""The sha256 of a file, and a check that a file is the one it should be."""
 
 import hashlib
 from pathlib import Path
@@ -13,15 +13,15 @@ def digest(path: Path) -> str:
 
 
 def check_bytes(path: Path, sha256: str, owner: str, repair: str) -> None:
-    """Refuse a file that is not, byte for byte, the one that was published; `repair` is a command."""
+    """Refuse a file that is not, byte for byte, the published one; `repair` is a command."""
     try:
-        found = digest(path)
+        actual = digest(path)
     except OSError as error:
         raise InvalidInput(
             f"'{path}' cannot be read: {error.strerror}. Repair it with: {repair}."
         ) from error
-    if found != sha256:
+    if actual != sha256:
         raise InvalidInput(
-            f"'{path}' is damaged or of another version: its sha256 begins {found[:12]}, that of "
-            f"'{owner}' {sha256[:12]}. Repair it with: {repair}."
+            f"'{path}' is damaged or of another version: its sha256 begins with {actual[:12]}, that of "
+            f"'{owner}' with {sha256[:12]}. Repair it with: {repair}."
         )

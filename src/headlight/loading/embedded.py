@@ -32,7 +32,7 @@ CLASSES: dict[Task, type[PreTrainedModel]] = {
 def load_embedded(
     entry: Embedded, dtype: torch.dtype = torch.float32
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """The network of an entry, a plain Hugging Face model, and its tokenizer."""
+    """The network of an entry, as a plain Hugging Face model, and its tokenizer."""
     if entry.base is SMOLLM:
         folder = converted(SMOLLM)
         with quiet():
@@ -46,5 +46,6 @@ def load_embedded(
     with quiet():
         network = CLASSES[entry.task].from_pretrained(folder, config=config, dtype=torch.float32)
     merge_adapter(network, adapter, MINILM.sha256)
+    # Not network.to: transformers wraps it in a way that hides its types from mypy.
     nn.Module.to(network, dtype)
     return network, AutoTokenizer.from_pretrained(folder)

@@ -1,4 +1,4 @@
-"""GGUF weights as half-precision safetensors, made once and kept in the cache: reading GGUF takes a minute."""
+"""GGUF weights as half-precision safetensors, converted once and cached: reading GGUF takes a minute."""
 
 import json
 import tempfile
@@ -19,11 +19,11 @@ from headlight.loading.digests import digest
 from headlight.loading.quiet import quiet
 
 LEDGER = "headlight.json"
-"""The file of a converted folder that says of which base it was made, and the sha256 of all its files."""
+"""The file of a converted folder that names the base it was made from, and the sha256 of all its files."""
 
 
 def converted(base: Base) -> Path:
-    """A folder that `from_pretrained` reads in seconds; one that is not whole is made again."""
+    """A folder that `from_pretrained` reads in seconds; a damaged or unfinished one is made again."""
     folder = cache_folder() / f"{base.module}-{base.sha256[:12]}"
     if is_whole(folder, base):
         return folder
@@ -42,13 +42,13 @@ def converted(base: Base) -> Path:
     except (OSError, SafetensorError) as error:
         raise InvalidInput(
             f"'{base.name}' cannot be unpacked into '{folder.parent}': {error}. Set {CACHE_VARIABLE} "
-            "to a folder with 300 MB of room."
+            "to a folder with 300 MB of free space."
         ) from error
     return folder
 
 
 def is_whole(folder: Path, base: Base) -> bool:
-    """Whether a folder holds what was made of this base, every file byte for byte and no other."""
+    """Whether a folder holds exactly the files that were made from this base, byte for byte."""
     try:
         ledger = json.loads((folder / LEDGER).read_text(encoding="utf-8"))
         return bool(ledger == record(folder, base))
@@ -57,20 +57,22 @@ def is_whole(folder: Path, base: Base) -> bool:
 
 
 def record(folder: Path, base: Base) -> dict[str, object]:
-    """What the ledger of a folder says: the base, and the sha256 of every other file."""
-    files = {each.name: digest(each) for each in sorted(folder.iterdir()) if each.name != LEDGER}
+    """What the ledger of a folder must hold: the base, and the sha256 of every other file."""
+    files = {file.name: digest(file) for file in sorted(folder.iterdir()) if file.name != LEDGER}
     return {"base": base.sha256, "files": files}
 
 
 def convert(source: Path, base: Base, made: Path) -> None:
     """Write the network and tokenizer of a GGUF file into a folder, the ledger last."""
-    # Reading GGUF draws a progress bar of its own, which no setting of transformers turns off.
+    # Reading GGUF draws its own progress bar, which no setting of transformers turns off.
     with quiet(), redirect_stderr(StringIO()):
         packed = AutoModelForCausalLM.from_pretrained(
             source, gguf_file=base.weights, dtype=torch.float16
         )
+        # A network without the GGUF's quantisation, because a quantised one cannot be saved as it is.
         del packed.config.quantization_config
         plain = type(packed)(packed.config)
+        # Not plain.to: transformers wraps it in a way that hides its types from mypy.
         nn.Module.to(plain, torch.float16)
         plain.load_state_dict(packed.state_dict())
         plain.save_pretrained(made)
@@ -79,9 +81,9 @@ def convert(source: Path, base: Base, made: Path) -> None:
 
 
 def put_in_place(made: Path, folder: Path, damaged: Path, base: Base) -> None:
-    """Give a finished folder its name, in the place of one that is not whole.
+    """Rename a finished folder to its final name, replacing a damaged one.
 
-    Another process may have been faster: then its folder stays, and this one is thrown away.
+    If another process was faster, its folder stays and this one is deleted.
     """
     if folder.is_symlink() or folder.is_file():
         folder.unlink()

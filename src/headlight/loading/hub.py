@@ -1,4 +1,4 @@
-"""The hub of models: whether it answers, and what of it is on this machine."""
+"""The Hugging Face hub: whether it answers, and which of its files are on this machine."""
 
 from pathlib import Path
 
@@ -8,19 +8,19 @@ SECONDS = 10.0
 
 
 def cached_file(name: str, file: str, revision: str | None = None) -> Path | None:
-    """A file of a model in the local cache of the hub."""
+    """A file of a hub model in the local cache, if it is there."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
     try:
-        found = try_to_load_from_cache(name, file, revision=revision)
+        path = try_to_load_from_cache(name, file, revision=revision)
     except HFValidationError:
         return None
-    return Path(found) if isinstance(found, str) else None
+    return Path(path) if isinstance(path, str) else None
 
 
 def cached_models() -> list[str]:
-    """Names of the models in the local cache of the hub."""
+    """Names of the hub models in the local cache."""
     from huggingface_hub import CacheNotFound, scan_cache_dir
 
     try:
@@ -31,7 +31,7 @@ def cached_models() -> list[str]:
 
 
 def hub_answers(name: str, revision: str | None = None) -> str:
-    """`YES` if the hub has a model, else why not; asked once, where a download would try for half a minute."""
+    """`YES` if the hub has a model, else why not; it asks once, but a download would try for half a minute."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import (
         HfHubHTTPError,
@@ -39,7 +39,7 @@ def hub_answers(name: str, revision: str | None = None) -> str:
         RevisionNotFoundError,
     )
 
-    # The client library behind the hub has changed its name between versions; its errors have this parent.
+    # The hub's HTTP library differs between versions (requests, httpx); the parent of its errors is the same.
     transport_error: type[Exception] = HfHubHTTPError.__bases__[0]
     try:
         HfApi().model_info(name, revision=revision, timeout=SECONDS)

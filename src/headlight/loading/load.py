@@ -1,4 +1,4 @@
-"""From a name, folder or adapter file to a `Model`: embedded, on this machine, or of the hub."""
+"""From a name, folder or adapter file to a `Model`: embedded, on this machine, or from the hub."""
 
 import struct
 from collections.abc import Iterable
@@ -49,13 +49,13 @@ UNREADABLE = (
     ValueError,
     struct.error,
 )
-"""What transformers and torch raise of files that are damaged, or are not what they are called."""
+"""What transformers and torch raise for files that are damaged, or are not what their name says."""
 
 
 def load(name: str | Path, *, task: str | None = None, dtype: torch.dtype = torch.float32) -> Model:
-    """A model by catalogue name, folder, adapter file or hub name, in 32 bits unless `dtype` says otherwise.
+    """A model by catalogue name, folder, adapter file or hub name, by default in 32 bits.
 
-    The task is read from the checkpoint's own class; `task` overrides it.
+    The task is read from the class that the checkpoint was saved from; `task` overrides it.
     """
     source = str(name)
     entry = entry_of(source)
@@ -69,14 +69,14 @@ def load(name: str | Path, *, task: str | None = None, dtype: torch.dtype = torc
         head = AUTO_CLASSES[chosen_task(config, task, source)]
         tokenizer = AutoTokenizer.from_pretrained(**place)
         with quiet():
-            # weights_only: a pickled checkpoint is read by a reader that runs no code of it.
-            network, told = head.from_pretrained(
+            # weights_only: a pickled checkpoint is read without running code from it.
+            network, report = head.from_pretrained(
                 **place, dtype=dtype, weights_only=True, output_loading_info=True
             )
     except UNREADABLE as error:
         said = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise refused(source, said) from error
-    check_complete(network, told["missing_keys"], source)
+    check_complete(network, report["missing_keys"], source)
     return wrap(network.eval(), tokenizer, name=source)
 
 
@@ -87,12 +87,12 @@ def check_complete(network: PreTrainedModel, missing: Iterable[str], source: str
         raise UnsupportedModel(
             f"the checkpoint '{source}' has no weights for {', '.join(random[:4])}"
             f"{' …' if len(random) > 4 else ''} of {type(network).__name__}: they would be random, and so "
-            "would be what they decide. Give a checkpoint that was trained for this task."
+            "would its decisions. Give a checkpoint that was trained for this task."
         )
 
 
 def found_at(source: str) -> dict[str, Any]:
-    """How to ask transformers for a folder, or for a model of the hub, whose own code is never run."""
+    """Arguments of `from_pretrained` for a folder or a hub model, so that code in it is never run."""
     folder = Path(source).expanduser()
     if folder.is_dir():
         return {"pretrained_model_name_or_path": str(folder), "trust_remote_code": False}
@@ -111,10 +111,10 @@ def chosen_task(config: Any, task: str | None, source: str) -> Task:
             raise unknown_name("task", task, known)
         return known[task]
     for saved in config.architectures or []:
-        for suffix, found in HEADS.items():
+        for suffix, saved_task in HEADS.items():
             if saved.endswith(suffix):
-                return found
+                return saved_task
     raise UnsupportedModel(
         f"the checkpoint '{source}' says it is {config.architectures or 'of no class'}, which has no "
-        f"head to explain. Say which to use: task= one of {', '.join(map(repr, AUTO_CLASSES))}."
+        f"head to explain. Say which task to use, task= one of {', '.join(map(repr, AUTO_CLASSES))}."
     )

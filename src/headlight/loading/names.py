@@ -1,4 +1,4 @@
-"""What the name of a model means, before anything is loaded: an embedded model, a folder, or one of the hub."""
+"""What the name of a model means, before anything is loaded: an embedded model, a folder, or a hub model."""
 
 import json
 import re
@@ -15,16 +15,16 @@ from headlight.models.task import HEADS, Task
 
 HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?", re.ASCII)
 WEIGHTS = ("*.safetensors", "*.bin", "*.index.json", "*.gguf", "*.h5", "*.msgpack")
-"""Files that hold weights, or that say where they are; transformers itself says which it cannot read."""
+"""Files that hold weights or say where they are; transformers itself refuses those that it cannot read."""
 
 
 def entry_of(name: str | Path) -> Embedded | None:
-    """The catalogue's entry of a name, or that of an adapter file; nothing for other models."""
+    """The catalogue's entry for a name, or an entry for an adapter file; None for other models."""
     return CATALOGUE.get(str(name)) or adapter_entry(str(name))
 
 
 def refused(source: str, reason: str) -> InvalidInput:
-    """The error for a name that gives no model."""
+    """The error for a name from which no model can be loaded."""
     return InvalidInput(
         f"no model could be loaded from '{source}': {reason.rstrip('.')}. "
         f"Give the name of an embedded model ({', '.join(CATALOGUE)}), a folder with config.json "
@@ -34,7 +34,7 @@ def refused(source: str, reason: str) -> InvalidInput:
 
 
 def check_name(name: str | Path) -> None:
-    """Refuse what cannot be a model; asks no hub."""
+    """Refuse a name that cannot be a model, without asking the hub."""
     source = str(name)
     if entry_of(source) is not None:
         return
@@ -57,19 +57,17 @@ def check_absent(source: str) -> None:
     if is_path:
         raise refused(source, "there is no such folder")
     if not HUB_NAME.fullmatch(source):
-        raise refused(source, "there is no such folder, and no model of the hub has such a name")
+        raise refused(source, "there is no such folder, and no hub model can have such a name")
     near = get_close_matches(source.lower(), CATALOGUE, n=1, cutoff=0.6)
     if near and "/" not in source and cached_file(source, "config.json") is None:
         raise UnknownName(
             f"no model named '{source}'. Did you mean '{near[0]}'? Embedded models: {', '.join(CATALOGUE)}. "
-            "A model of the hub is named OWNER/NAME, a folder by its path."
+            "Name a hub model as OWNER/NAME, and a folder by its path."
         )
 
 
 def is_only_cached(source: str) -> bool:
-    """Whether a model of the hub must be taken from the cache, because the hub has no answer; refused if it is
-    not there either.
-    """
+    """Whether a hub model is only in the cache, because the hub does not answer; refused if in neither."""
     answer = hub_answers(source)
     if answer != YES and cached_file(source, "config.json") is None:
         raise refused(source, answer)
@@ -78,7 +76,7 @@ def is_only_cached(source: str) -> bool:
 
 def check_folder(path: Path, source: str) -> None:
     """Refuse a folder that holds no model."""
-    present = {each.name for each in path.iterdir()}
+    present = {file.name for file in path.iterdir()}
     if not present:
         raise refused(source, "the folder is empty")
     if "config.json" not in present and "adapter_config.json" in present:
@@ -88,7 +86,7 @@ def check_folder(path: Path, source: str) -> None:
             "headlight.wrap, or save it merged (merge_and_unload)",
         )
     if "config.json" not in present:
-        inside = sorted(each.parent.name for each in path.glob("*/config.json"))
+        inside = sorted(file.parent.name for file in path.glob("*/config.json"))
         hint = f", but its folders {', '.join(map(repr, inside[:3]))} have one" if inside else ""
         raise refused(source, f"the folder has no config.json{hint}")
     read_config(path / "config.json", source)
@@ -99,18 +97,18 @@ def check_folder(path: Path, source: str) -> None:
 
 
 def read_config(path: Path, source: str) -> dict[str, Any]:
-    """The settings of a network, as they are stored."""
+    """The stored settings of a network."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        config = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise refused(source, f"its config.json cannot be read: {error}") from error
-    if not isinstance(found, dict) or not isinstance(found.get("model_type"), str):
-        raise refused(source, "its config.json does not say a model_type")
-    return found
+    if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
+        raise refused(source, "its config.json has no model_type")
+    return config
 
 
 def known_config(name: str | Path) -> dict[str, Any]:
-    """The settings of a model that is on this machine; nothing where they cannot be told yet."""
+    """The settings of a model if it is on this machine, else {}."""
     source = str(name)
     folder = Path(source).expanduser()
     entry = entry_of(source)
@@ -123,12 +121,12 @@ def known_config(name: str | Path) -> dict[str, Any]:
 
 
 def known_task(name: str | Path) -> Task | None:
-    """What a model decides, where its name or settings tell."""
+    """What a model decides, if its name or settings say so."""
     entry = entry_of(name)
     if entry is not None:
         return entry.task
     saved = known_config(name).get("architectures") or []
-    tasks = (task for each in saved for suffix, task in HEADS.items() if str(each).endswith(suffix))
+    tasks = (task for name in saved for suffix, task in HEADS.items() if str(name).endswith(suffix))
     return next(tasks, None)
 
 

@@ -1,4 +1,4 @@
-"""Loading without noise."""
+"""Loading without progress bars and warnings."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from transformers.utils import logging
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Loading without progress bars and without remarks on heads that are about to be filled."""
+    """Load without progress bars, and without warnings about heads whose weights an adapter will set."""
     verbosity, shows_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""The files of the package headlight-models: where they are, and that they are ours, byte for byte.
+"""The files of the package headlight-models: where they are, and a check of their bytes.
 
 `shipped.json` names the release of that package and the sha256 of each of its files; `training/shipping.py`
 writes it.
@@ -44,36 +44,36 @@ def shipped_names(folder: str) -> list[str]:
 
 
 def models_folder() -> Path | None:
-    """The folder with the shipped files: that of the variable, or of the package; nothing without either."""
-    if given := os.environ.get(VARIABLE):
-        if not Path(given).is_dir():
+    """The folder with the shipped files: named by the variable, or of the package; None without either."""
+    if named := os.environ.get(VARIABLE):
+        if not Path(named).is_dir():
             raise InvalidInput(
-                f"{VARIABLE} is '{given}', which is not a folder. Give the folder that holds adapters, masks "
+                f"{VARIABLE} is '{named}', which is not a folder. Give the folder that holds adapters, masks "
                 "and pipeline, or unset it."
             )
-        return Path(given)
+        return Path(named)
     spec = find_spec(MODULE)
     return Path(spec.origin).parent if spec and spec.origin else None
 
 
 def required_folder() -> Path:
-    """The folder with the shipped files, refused where there is none."""
+    """The folder with the shipped files; refused if there is none."""
     folder = models_folder()
     if folder is None:
         raise MissingExtra(
-            "the embedded models are in a package of their own, which is not installed. "
+            "the embedded models are in a separate package, which is not installed. "
             f"Run: {INSTALL}."
         )
     return folder
 
 
 def shipped(path: str) -> Path:
-    """A file of the package, or a folder with all that is in it, after its bytes have been checked."""
+    """A file of the package, or a folder with everything in it, after a check of its bytes."""
     folder, known = required_folder(), shipment()
     # A file that is not in the table is refused too: whoever reads a whole folder might read it.
     for name in sorted(expected(path) | present(folder, path)):
         if name not in known.files:
-            raise InvalidInput(f"'{folder / name}' is not a file of {known.release}. Take it away.")
+            raise InvalidInput(f"'{folder / name}' is not a file of {known.release}. Remove it.")
         repair = f"pip install --no-deps --force-reinstall {known.release}"
         check_bytes(folder / name, known.files[name], known.release, repair)
     return folder / path
@@ -86,13 +86,13 @@ def expected(path: str) -> set[str]:
 
 
 def present(folder: Path, path: str) -> set[str]:
-    """The names of the files that are there in a folder of the package; none where it is a file."""
-    files = (each for each in (folder / path).rglob("*") if not each.is_dir())
-    return {each.relative_to(folder).as_posix() for each in files}
+    """The names of the files that exist in a folder of the package; empty for a single file."""
+    files = (file for file in (folder / path).rglob("*") if not file.is_dir())
+    return {file.relative_to(folder).as_posix() for file in files}
 
 
 def shipped_place() -> str:
     """Where the shipped files are, or how to get them, for people."""
-    if given := os.environ.get(VARIABLE):
-        return f"in {given} ({VARIABLE})"
+    if named := os.environ.get(VARIABLE):
+        return f"in {named} ({VARIABLE})"
     return "installed" if models_folder() else f"not here; {INSTALL}"

@@ -1,4 +1,4 @@
-"""From a live network, a pipeline or a CrossEncoder to a `Model` that has been proved."""
+"""From a live network, a pipeline or a CrossEncoder to a proved `Model`."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ PIPELINES = {
     "fill-mask": Task.MASKED,
     "text-generation": Task.CAUSAL,
 }
-"""Pipelines that say no more than the head of their network."""
+"""Pipelines whose result is one decision of their network's head."""
 
 
 def wrap(
@@ -35,20 +35,19 @@ def wrap(
 ) -> Model:
     """A model from a live Hugging Face network, from a pipeline, or from a CrossEncoder.
 
-    Without a tokenizer only `Batch` inputs can be explained. The network is used as it is and left as
-    it was; a PEFT model is explained with its adapters. `task` says what the head decides where the name
-    of the network's class does not.
+    Without a tokenizer only `Batch` inputs can be explained. The network is never changed; a PEFT model is
+    explained with its adapters. `task` says what the head decides if the name of the network's class does not.
     """
-    network, own_tokenizer = unpacked(network)
-    tokenizer = tokenizer or own_tokenizer
-    network = getattr(network, "_orig_mod", network)  # what torch.compile was given
+    network, its_tokenizer = unpacked(network)
+    tokenizer = tokenizer or its_tokenizer
+    network = getattr(network, "_orig_mod", network)  # the network that torch.compile wrapped
     get_base_model: Any = getattr(network, "get_base_model", None)
     if get_base_model is not None:
         adapted: Any = network
         if adapted.active_peft_config.is_prompt_learning:
             raise UnsupportedModel(
-                "a PEFT model with learned prompts adds tokens that no text has, so its scores would "
-                "have no place. Adapters inside the layers (LoRA and its kin) are explained."
+                "a PEFT model with learned prompts adds tokens that are in no text, so their scores could "
+                "not be shown. Use adapters inside the layers, such as LoRA."
             )
         network = get_base_model()
     if not isinstance(network, PreTrainedModel):
@@ -67,39 +66,38 @@ def wrap(
     return undisturbed(lambda: proved(model), plain_state(), torch.enable_grad())
 
 
-def unpacked(given: Any) -> tuple[Any, Any]:
-    """The network and tokenizer in a pipeline or a CrossEncoder; anything else as it is."""
-    if isinstance(given, Pipeline):
-        if given.task not in PIPELINES:
+def unpacked(network: Any) -> tuple[Any, Any]:
+    """The network and tokenizer in a pipeline or a CrossEncoder; anything else unchanged, with None."""
+    if isinstance(network, Pipeline):
+        if network.task not in PIPELINES:
             raise UnsupportedModel(
-                f"a pipeline for {given.task} makes its answer of more than one decision of its network. "
-                "Explain one of them: wrap(pipeline.model, pipeline.tokenizer), with the texts that the "
-                "pipeline gives it. Pipelines that are explained whole: "
-                + ", ".join(PIPELINES)
-                + "."
+                f"a pipeline for {network.task} combines several decisions of its network. Explain one of "
+                "them: wrap(pipeline.model, pipeline.tokenizer), with the texts that the pipeline gives to "
+                "it. Pipelines that can be wrapped: " + ", ".join(PIPELINES) + "."
             )
-        return given.model, given.tokenizer
-    parents = {parent.__name__ for parent in type(given).__mro__}
+        return network.model, network.tokenizer
+    # By name, so that sentence-transformers need not be installed.
+    parents = {parent.__name__ for parent in type(network).__mro__}
     if "CrossEncoder" in parents:
-        return given.model, given.tokenizer
+        return network.model, network.tokenizer
     if "SentenceTransformer" in parents:
         raise UnsupportedModel(
-            "a SentenceTransformer gives vectors and decides nothing, so there is nothing to explain. A "
-            "CrossEncoder, or a network with a head, decides."
+            "a SentenceTransformer gives vectors and decides nothing, so there is nothing to explain. Use "
+            "a CrossEncoder, or a network with a head."
         )
-    return given, None
+    return network, None
 
 
 def architecture_of(network: PreTrainedModel) -> Architecture | None:
-    """The row of the table for a network; none for a class of the user's own that is built otherwise."""
+    """The row of the table for a network; None for a custom class that is built differently."""
     row = ARCHITECTURES.get(network.config.model_type)
-    is_own = not type(network).__module__.startswith("transformers.")
+    is_custom = not type(network).__module__.startswith("transformers.")
     first = row.blocks.split(".")[0] if row else ""
-    return None if is_own and not hasattr(network.base_model, first) else row
+    return None if is_custom and not hasattr(network.base_model, first) else row
 
 
 def check_one_body(network: PreTrainedModel) -> None:
-    """Refuse networks that read their input twice: with an encoder, and with a decoder beside it."""
+    """Refuse encoder-decoders, which read tokens in two places."""
     is_double = getattr(network.config, "is_encoder_decoder", False)
     if is_double and getattr(network.base_model, "decoder", None) is not None:
         raise UnsupportedModel(
@@ -110,7 +108,7 @@ def check_one_body(network: PreTrainedModel) -> None:
 
 def task_named(task: str) -> Task:
     """A task by its name."""
-    known = {each.value: each for each in Task}
+    known = {member.value: member for member in Task}
     if task not in known:
         raise unknown_name("task", task, known)
     return known[task]

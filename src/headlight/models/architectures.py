@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 class BlockPaths:
     """The parts of a block that mix tokens, as paths below it.
 
-    projection: what joins the heads. norm: the normalisation of attention plus residual; None where
-        blocks normalise their input instead (pre-norm). second_norm: that of the feed-forward part,
-        after it or, pre-norm, before it.
+    projection: the layer that joins the heads.
+    norm: the normalisation of attention plus residual; None if blocks normalise their input instead
+        (pre-norm).
+    second_norm: the normalisation of the feed-forward part: after it or, pre-norm, before it.
     """
 
     projection: str
@@ -25,12 +26,12 @@ class BlockPaths:
 class Architecture:
     """One family.
 
-    embeddings: the embedding module, then a projection if there is one (it may be missing); the last
-        that exists makes the input of the first block.
+    embeddings: the embedding module, then a projection if the family may have one; the last that exists
+        makes the input of the first block.
     blocks: the list of blocks ('*' stands for every member of a list); a block may run several times.
     position_offset: positions lost because counting starts after the padding index.
     final_norm: the normalisation after the last block, if there is one.
-    parts: the parts of a block that mix tokens; None if they do not follow one another as here.
+    parts: the parts of a block that mix tokens; None if blocks are not built from such parts in this order.
     """
 
     embeddings: tuple[str, ...]

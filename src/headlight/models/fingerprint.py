@@ -1,4 +1,4 @@
-"""Telling networks apart."""
+"""A fingerprint that tells networks apart."""
 
 import hashlib
 
@@ -7,10 +7,14 @@ import torch
 from headlight.models.model import Model
 
 SAMPLED = 512
+"""How many numbers of each parameter are looked at."""
 
 
 def fingerprint(model: Model) -> str:
-    """Twelve characters from the names, shapes and signs of the parameters; the same in every precision."""
+    """Twelve characters from the names, shapes and signs of the parameters.
+
+    Signs, not values, so that a network has the same fingerprint in every precision.
+    """
     digest = hashlib.sha256()
     for name, parameter in sorted(model.network.named_parameters()):
         step = max(1, parameter.numel() // SAMPLED)

@@ -1,4 +1,4 @@
-"""`Model`: a network, its tokenizer and what headlight knows about them; every verb takes one."""
+"""`Model`: a network, its tokenizer and what headlight knows about them; every public function takes one."""
 
 from dataclasses import dataclass
 from inspect import signature
@@ -29,10 +29,10 @@ class BlockParts:
 class Model:
     """A live network with its tokenizer, task and row of the architecture table (None: unknown family).
 
-    reads: what it was trained to read, where that is known. The rest is found out when the network is
-        wrapped (`proof/proof.py`).
-    sees_attention_by: how its attention is watched: through transformers' interface, or, where that
-        shows nothing, by its softmax.
+    reads: what it was trained to read, if that is known. The fields below are determined when the
+        network is wrapped (`proof/proof.py`).
+    sees_attention_by: how its attention is watched: through transformers' interface or, if that shows
+        nothing, at its softmax.
     readout: where its head reads.
     attention_refusal: why its attention cannot be used, if it cannot.
     relevance_refusal: why relevance cannot be sent through it, if it cannot.
@@ -53,7 +53,7 @@ class Model:
 
     @property
     def labels(self) -> dict[int, str]:
-        """Names of the classes by index; a regression without names of its own has values."""
+        """Names of the classes by index; a regression without real names has 'value'."""
         names = {int(i): str(name) for i, name in (self.network.config.id2label or {}).items()}
         if self.task is Task.REGRESSION and names == {i: f"LABEL_{i}" for i in names}:
             return {0: "value"} if len(names) == 1 else {i: f"value {i}" for i in names}
@@ -61,7 +61,7 @@ class Model:
 
     @property
     def pad_id(self) -> int | None:
-        """The id that fills up short rows, if the model or its tokenizer has one."""
+        """The id that pads short rows, if the model or its tokenizer has one."""
         tokenizer_pad: int | None = getattr(self.tokenizer, "pad_token_id", None)
         return tokenizer_pad if self.own_pad_id is None else self.own_pad_id
 
@@ -88,10 +88,8 @@ class Model:
     def end_id(self) -> int | None:
         """The token that ends a text, if the model or its tokenizer has one."""
         config = self.network.config.get_text_config()
-        given = getattr(config, "eos_token_id", None) or getattr(
-            self.tokenizer, "sep_token_id", None
-        )
-        end = given[0] if isinstance(given, list) else given
+        end = getattr(config, "eos_token_id", None) or getattr(self.tokenizer, "sep_token_id", None)
+        end = end[0] if isinstance(end, list) else end
         return end if end is not None and end < self.vocabulary_size else None
 
     @property
@@ -120,23 +118,23 @@ class Model:
         if isinstance(getattr(table, "weight", None), torch.Tensor):
             return cast("nn.Embedding", table)
         raise UnsupportedModel(
-            f"{self.family} has no table of word embeddings, one vector for each token id, so there is "
-            "nothing that scores could be of. Networks with such a table are explained."
+            f"{self.family} has no table of word embeddings (one vector per token id), so there is "
+            "nothing to score. Use a network that has such a table."
         )
 
     @property
     def embedding_stages(self) -> list[nn.Module]:
-        """The embedding module and, where a family has one, the projection to the width of the blocks.
+        """The embedding module and, if the family has one, the projection to the width of the blocks.
 
-        The gradient is cut at the output of the last, which is the input of the first block. Of an
+        The gradient is cut at the output of the last, which is the input of the first block. In an
         unknown family only the word embeddings are known.
         """
         if self.architecture is None:
             return [self.word_embeddings]
-        found = [m for path in self.architecture.embeddings for m in self.modules_at(path)]
-        if not found:
+        stages = [m for path in self.architecture.embeddings for m in self.modules_at(path)]
+        if not stages:
             raise self.missing_part("embeddings", ", ".join(self.architecture.embeddings))
-        return found
+        return stages
 
     @property
     def blocks(self) -> list[nn.Module]:
@@ -154,7 +152,7 @@ class Model:
 
     @property
     def final_norms(self) -> list[nn.Module]:
-        """The normalisation between the last block and the head; none in families that have none there."""
+        """The normalisation between the last block and the head; [] in families without one."""
         path = self.architecture.final_norm if self.architecture else None
         return self.modules_at(path) if path else []
 
@@ -191,15 +189,15 @@ class Model:
         return f"{type(self.network).__name__} (model type '{self.network.config.model_type}')"
 
     def modules_at(self, path: str) -> list[nn.Module]:
-        """The modules at a path of the table below the base model; none if it does not exist."""
-        found: list[nn.Module] = [self.network.base_model]
+        """The modules at a path of the table below the base model; [] if it does not exist."""
+        modules: list[nn.Module] = [self.network.base_model]
         for name in path.split("."):
             if name == "*":
-                found = [child for module in found for child in module.children()]
+                modules = [child for module in modules for child in module.children()]
             else:
-                children = (getattr(module, name, None) for module in found)
-                found = [child for child in children if isinstance(child, nn.Module)]
-        return found
+                children = (getattr(module, name, None) for module in modules)
+                modules = [child for child in children if isinstance(child, nn.Module)]
+        return modules
 
     def missing_part(self, role: str, path: str) -> UnsupportedModel:
         """The error for a row of the table that does not fit the live network."""
@@ -230,7 +228,7 @@ def task_of(network: PreTrainedModel) -> Task:
     raise UnsupportedModel(
         f"{type(network).__name__} has no head whose decision could be explained. Load the checkpoint "
         "with one of AutoModelForSequenceClassification, -TokenClassification, -QuestionAnswering, "
-        "-MaskedLM or -CausalLM; of a network with a head of its own say what it does: wrap(…, task=…)."
+        "-MaskedLM or -CausalLM; for a network with a custom head, say what it does: wrap(…, task=…)."
     )
 
 

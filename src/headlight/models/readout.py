@@ -8,9 +8,10 @@ from headlight.batch import Row
 
 @dataclass(frozen=True)
 class Stretch:
-    """Neighbouring tokens that are read in equal shares: a slice of the tokens that count.
+    """Neighbouring tokens that are read in equal shares: a slice of the counted tokens.
 
-    Counted are the attended tokens, all of them, or those that are not the network's own pad token.
+    counts: whether the attended tokens are counted, all tokens, or those other than the network's own
+    pad token.
     """
 
     start: int
@@ -29,12 +30,12 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Readout:
-    """Where the logits are computed from, as it was derived from the network (`trace/readout.py`).
+    """From which tokens the logits are computed, as derived from the network (`proof/readout.py`).
 
     stage: the name of the module that makes the last hidden states, None if it was not found.
-    shares: what a head that decides once for the whole input reads, with the share of each stretch.
+    shares: the stretches that a head that decides once for the whole input reads, each with its share.
         Other heads read the state of the token whose logits they give.
-    refusal: why there is no such rule; empty where there is one.
+    refusal: why there is no such rule; '' if there is one.
     """
 
     stage: str | None = None
@@ -43,12 +44,12 @@ class Readout:
 
     def weights(self, row: Row, pad_id: int | None) -> list[float]:
         """The weight of every token of a row for a head that decides once."""
-        found = [0.0] * len(row)
+        weights = [0.0] * len(row)
         for share, stretch in self.shares:
             positions = stretch.positions(row, pad_id)
             for position in positions:
-                found[position] += share / len(positions)
-        return found
+                weights[position] += share / len(positions)
+        return weights
 
 
 UNREAD = Readout(refusal="was not looked at")

@@ -1,1 +1,1 @@
-"""Asking a model about inputs with tokens taken away."""
+"""Asking a model about inputs with tokens removed."""

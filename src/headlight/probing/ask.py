@@ -1,4 +1,4 @@
-"""The one loop that puts perturbed inputs to a model: each once, packed with others of like length."""
+"""The only loop that runs a model on perturbed inputs: each once, packed with others of similar length."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,21 +18,21 @@ from headlight.trace.goal import Goal, kind_of
 def ask(
     model: Model, probes: Sequence[Probe], tokens_at_once: int = TOKENS_AT_ONCE
 ) -> list[Answer]:
-    """The answers to probes, in their order; equal probes are put to the model once."""
+    """The answers to probes, in their order; the model runs once on equal probes."""
     unique = sorted(dict.fromkeys(probes), key=lambda probe: (len(probe.positions), len(probe)))
-    found: dict[Probe, Answer] = {}
-    own = double(model)
+    answers: dict[Probe, Answer] = {}
+    model = double(model)
 
     def run(part: Sequence[Probe]) -> list[Answer]:
-        return undisturbed(lambda: answered(own, part), plain_state(), torch.inference_mode())
+        return undisturbed(lambda: answered(model, part), plain_state(), torch.inference_mode())
 
     for batch in packed(model, unique, tokens_at_once):
-        found.update(zip(batch, in_halves(run, batch, len), strict=True))
-    return [found[probe] for probe in probes]
+        answers.update(zip(batch, in_halves(run, batch, len), strict=True))
+    return [answers[probe] for probe in probes]
 
 
 def packed(model: Model, probes: Sequence[Probe], tokens_at_once: int) -> Iterator[list[Probe]]:
-    """Sorted probes in groups of at most so many tokens that are read at as many places."""
+    """Sorted probes in groups of at most this many tokens; in a group, all are read at as many places."""
     batch: list[Probe] = []
     for probe in probes:
         is_full = model.takes_one_row or len(probe) * (len(batch) + 1) > tokens_at_once
@@ -45,7 +45,7 @@ def packed(model: Model, probes: Sequence[Probe], tokens_at_once: int) -> Iterat
 
 
 def answered(model: Model, batch: Sequence[Probe]) -> list[Answer]:
-    """One pass, read in 64 bits."""
+    """The answers to a batch of probes from one pass, computed from its logits in 64 bits."""
     inputs = collate(batch, model.pad_id or 0, model.network.device)
     logits = logits_of(model, inputs).double()
 
@@ -66,4 +66,4 @@ def answered(model: Model, batch: Sequence[Probe]) -> list[Answer]:
     logs = goal.value(logits, inputs.present, "log_probability").tolist()
     rows = torch.arange(len(batch), device=logits.device)
     predicted = logits[rows, positions[:, 0]].argmax(-1).tolist()
-    return [Answer(*each) for each in zip(values, logs, predicted, strict=True)]
+    return [Answer(*fields) for fields in zip(values, logs, predicted, strict=True)]

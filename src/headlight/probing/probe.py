@@ -1,4 +1,4 @@
-"""`Probe`: an input with tokens taken away, to be put to the model; `Answer`: what the model said."""
+"""`Probe`: an input with tokens removed, on which the model is run; `Answer`: what the model returned."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from headlight.models.model import POOLED, Model
 
 @dataclass(frozen=True)
 class Probe:
-    """One input and the logits that are read of it: of these classes, at these token positions."""
+    """One input and the logits that are read: of these classes, at these token positions."""
 
     ids: tuple[int, ...]
     attended: tuple[bool, ...]
@@ -33,9 +33,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Subject:
-    """A row, where its decision is read, and the tokens that stand for what is taken away.
+    """A row, where its decision is read, and the tokens that replace removed ones.
 
-    is_pooled: the head reads the whole row, so that positions of logits mean nothing.
+    is_pooled: the head decides once for the whole row, so positions of logits mean nothing.
     """
 
     row: Row
@@ -47,18 +47,18 @@ class Subject:
 
     @property
     def whole(self) -> Probe:
-        """The row as it is."""
+        """The unchanged row."""
         return Probe(self.row.ids, self.row.attended, self.row.types, self.positions, self.classes)
 
     @property
     def eligible(self) -> list[int]:
-        """The positions that may be taken away: neither special nor where the decision is read."""
+        """The positions that may be removed: neither special nor where the decision is read."""
         kept = set() if self.is_pooled else set(self.positions)
         special = self.row.is_special
         return [p for p in range(len(self.row)) if not special[p] and p not in kept]
 
     def without(self, removed: Collection[int], change: str) -> Probe:
-        """The row with these tokens taken away in one of the CHANGES."""
+        """The row with these tokens removed by one of the CHANGES."""
         gone = set(removed)
         if change == "delete":
             return self.shorter(gone)
@@ -71,17 +71,17 @@ class Subject:
         return replace(self.whole, ids=ids, attended=attended)
 
     def token(self, change: str) -> int:
-        """What stands for a token that is taken away; a hidden one cannot be seen, so any token does."""
+        """The token that replaces a removed one; with 'hide' the model cannot see it, so any token will do."""
         if change in ("pad", "pad_attended"):
             return self.pad_id or 0
         if self.mask_id is None and change == "mask":
             raise InvalidOption(
-                "change='mask' needs a mask token, which this model has not. Use 'delete' or 'pad'."
+                "change='mask' needs a mask token, which this model does not have. Use 'delete' or 'pad'."
             )
         return self.mask_id if self.mask_id is not None else self.pad_id or 0
 
     def shorter(self, gone: set[int]) -> Probe:
-        """The row without these tokens, positions counted anew; an empty text is one pad token."""
+        """The row without these tokens, its positions renumbered; an empty text becomes one pad token."""
         kept = [p for p in range(len(self.row)) if p not in gone]
         if not kept:
             ids = (self.pad_id or 0,)
@@ -122,8 +122,9 @@ def check_change(change: str) -> None:
 
 CHANGES = {
     "delete": "the text becomes shorter",
-    "mask": "the mask token stands in its place",
-    "pad": "the pad token stands in its place and is not attended to",
-    "hide": "the mask token stands in its place and is not attended to",
-    "pad_attended": "the pad token stands in its place and is attended to, as in released code",
+    "mask": "the mask token replaces it",
+    "pad": "the pad token replaces it and is not attended to",
+    "hide": "the mask token replaces it and is not attended to",
+    "pad_attended": "the pad token replaces it and is attended to, as in released code",
 }
+"""The ways to remove a token, and what each does."""

@@ -1,1 +1,1 @@
-"""What is found out about a live network when it is wrapped, and refused if it does not hold."""
+"""What is checked on a live network when it is wrapped; a network that fails is refused."""

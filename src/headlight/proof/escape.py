@@ -1,4 +1,4 @@
-"""Whether relevance follows everything that a network computes, or something escapes it."""
+"""Whether relevance follows everything that a network computes, or misses a part."""
 
 from collections.abc import Iterator
 
@@ -26,13 +26,13 @@ MOVING = frozenset(
 """Steps of autograd that only move or cast values (see `intercept.MOVES`), by their short names."""
 
 CONSERVED = 0.2
-"""How far the sum of relevance may be from 1 in 32 bits before it is not relevance any more."""
+"""How far the sum of relevance may be from 1 in 32 bits."""
 LARGEST_SWEEP = 50_000_000
-"""Parameters of the largest network whose relevance is summed when it is wrapped."""
+"""Parameters of the largest network for which costly proofs are run when it is wrapped."""
 
 
 def escaping(model: Model, inputs: Inputs) -> str:
-    """Why relevance does not follow everything that the network computes; empty if it does."""
+    """Why relevance does not follow everything that the network computes; '' if it does."""
     if model.attention_refusal:
         return "its attention cannot be watched"
     wants = Wants(attention=True, blocks=True, gradient=True, relevance=True)
@@ -44,25 +44,25 @@ def escaping(model: Model, inputs: Inputs) -> str:
         return ""
     total = relevance_sum(watched)
     if total is not None and abs(total - 1) > CONSERVED:
-        return f"of a relevance of 1 at its logits {total:.3g} arrives at its embeddings"
+        return f"relevance of 1 at its logits becomes {total:.3g} at its embeddings"
     return ""
 
 
 def is_small(model: Model) -> bool:
-    """Whether proofs that are costly are asked of a network."""
+    """Whether a network is small enough for costly proofs."""
     return sum(parameter.numel() for parameter in model.network.parameters()) <= LARGEST_SWEEP
 
 
 def short_name(node: Node) -> str:
-    """What a step of autograd is the backward of."""
+    """The name of the operation whose backward a step of autograd is."""
     return type(node).__name__.rstrip("0123456789").removesuffix("s").removesuffix("Backward")
 
 
 def relevance_path(logits: Tensor) -> Iterator[Node]:
-    """The steps of autograd that a sweep of relevance goes through, switches left out."""
+    """The steps of autograd that a relevance sweep goes through, except the switches."""
 
     def onward(node: Node) -> list[Node | None]:
-        # The first input of a switch is the operation itself, which relevance goes round.
+        # The first input of a switch is the operation itself, which relevance bypasses.
         return inputs_of_step(node)[1:] if is_switch(node) else inputs_of_step(node)
 
     return (node for node in steps_of(logits, onward) if not is_switch(node))
@@ -74,15 +74,15 @@ def is_switch(node: Node) -> bool:
 
 
 def relevance_sum(watched: Pass) -> float | None:
-    """What arrives at the embeddings of a relevance of 1 at a logit; None where an operation has no rule."""
+    """The sum of relevance at the embeddings if it is 1 at a logit; None if an operation has no rule."""
     captured, logits = watched.captured, watched.logits
     assert captured.board is not None
     seed = torch.zeros_like(logits)
-    # Not just any logit: that of a padding token has weights of 0, by which no relevance is sent.
+    # The largest logit, because that of a padding token has weights of 0, through which no relevance passes.
     seed[0, -1, logits[0, -1].argmax()] = 1
     try:
         with captured.board.sweeping(Sweep("chefer", preset_rules("chefer"))):
-            (found,) = torch.autograd.grad(logits, captured.embeddings, seed, allow_unused=True)
+            (relevance,) = torch.autograd.grad(logits, captured.embeddings, seed, allow_unused=True)
     except UnsupportedModel:
         return None
-    return None if found is None else float(found.double().sum())
+    return None if relevance is None else float(relevance.double().sum())

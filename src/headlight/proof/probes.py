@@ -1,4 +1,4 @@
-"""Probes: short made-up inputs on which a network is first run, and what its first answer must be like."""
+"""Probes: short made-up inputs on which a network is first run, and checks of its first output."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -19,17 +19,18 @@ PROBE_LENGTHS = (6, 7, 9, 12)
 
 
 def size_of_error(model: Model) -> float:
-    """How far numbers of two passes may be apart, of their size."""
+    """How far the numbers of two passes may differ, relative to their size."""
     return 0.05 if is_half_precision(model.network) else 1e-4
 
 
 def probe_rows(model: Model) -> Sequence[Row]:
     """Inputs of several lengths, contents and types; the second hides its last token.
 
-    They end as texts do, with the end token; the last has the network's own pad token after it, by
-    which decoders find where a text ends.
+    They end with the end token, as texts do. The last has the network's own pad token after it, because
+    decoders use it to find where a text ends.
     """
     pad, end = model.own_pad_id, model.end_id
+    # The first ids are special tokens in most vocabularies.
     ordinary = [i for i in range(5, model.vocabulary_size) if i not in (pad, end)] or [0]
     ids = [
         [ordinary[(p * (3 * n + 1) + 7 * n) % len(ordinary)] for p in range(length)]
@@ -41,20 +42,20 @@ def probe_rows(model: Model) -> Sequence[Row]:
         ids[-1].append(pad)
     masks = [[1] * (len(row) - (n == 1)) + [0] * (n == 1) for n, row in enumerate(ids)]
     fields = [ids, masks]
-    if model.type_count:  # networks without types of their own take them for words, as GPT-2 does
-        several = model.type_count > 1
-        fields += [[[int(several and p > 2 + n) for p in range(len(r))] for n, r in enumerate(ids)]]
+    if model.type_count:  # networks without types look them up as words, as GPT-2 does
+        has_two = model.type_count > 1
+        fields += [[[int(has_two and p > 2 + n) for p in range(len(r))] for n, r in enumerate(ids)]]
     room = slice(model.token_limit)
     return Batch.from_ids(*([row[room] for row in values] for values in fields)).rows
 
 
 def inputs_of(model: Model, rows: Sequence[Row]) -> Inputs:
-    """Probes as a network is given them."""
+    """Probes as the tensors that a network receives."""
     return collate(rows, model.pad_id or 0, model.network.device)
 
 
 def first_run(model: Model, inputs: Inputs) -> tuple[Tensor, str | None]:
-    """The logits of the network as it is, and the name of the module that makes its last hidden states."""
+    """The logits of the unwatched network, and the name of the module that makes its last hidden states."""
     seen: list[object] = []
     model = double(model)
     with ExitStack() as undo:
@@ -71,7 +72,7 @@ def first_run(model: Model, inputs: Inputs) -> tuple[Tensor, str | None]:
 
 
 def check_answer(model: Model, inputs: Inputs, logits: Tensor) -> None:
-    """The logits must be of the form that the task has."""
+    """Refuse logits that do not have the shape of the task."""
     tokens = 1 if model.task in POOLED else inputs.ids.shape[1]
     if logits.dim() != 3 or logits.shape[:2] != (1, tokens):
         shape = list(logits[:, 0].shape if model.task in POOLED else logits.shape)
@@ -83,17 +84,17 @@ def check_answer(model: Model, inputs: Inputs, logits: Tensor) -> None:
 
 
 def check_embeddings(model: Model, inputs: Inputs, seen: Sequence[object]) -> None:
-    """The embeddings must be made once, one vector for each token."""
+    """Refuse embeddings that are not made exactly once, with one vector per token."""
     if len(seen) > 1:
         raise UnsupportedModel(
-            f"{model.family} embeds its input {len(seen)} times in a pass, so a gradient of one of them "
-            "would be half of the truth. Networks that embed each token once are explained."
+            f"{model.family} embeds its input {len(seen)} times in a pass, so the gradient of one embedding "
+            "would miss the others. Use a network that embeds each token once."
         )
     made = seen[0] if seen else None
     if not isinstance(made, Tensor) or made.dim() != 3 or made.shape[:2] != inputs.ids.shape:
         raise UnsupportedModel(
-            f"{model.family} does not make its embeddings as [text, token, feature], one vector for each "
-            "token that it is given, so scores would have no tokens to stand at."
+            f"{model.family} does not make its embeddings as [text, token, feature], one vector per input "
+            "token, so there would be no tokens to score."
         )
 
 
@@ -121,7 +122,7 @@ class WeightsKept(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
             if is_written and self.holds(value):
                 raise UnsupportedModel(
                     f"{self.family} changes its own weights or buffers while it runs ({func}), so every "
-                    "explanation would change the network. Let it do so beforehand, such as in a first "
+                    "explanation would change the network. Make it do so beforehand, such as in a first "
                     "run in evaluation mode, or not at all."
                 )
         return func(*args, **named)
@@ -140,7 +141,7 @@ class WeightsKept(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
 def finding_stage(model: Model) -> Iterator[Callable[[], str | None]]:
     """Find in a pass which module of the body makes what the body returns as its last hidden states."""
     makers: dict[int, str] = {}
-    found: dict[nn.Module, str | None] = {}
+    stages: dict[nn.Module, str | None] = {}
 
     def see(name: str) -> Callable[..., None]:
         def hook(_module: nn.Module, _args: Any, output: Any) -> None:
@@ -152,7 +153,7 @@ def finding_stage(model: Model) -> Iterator[Callable[[], str | None]]:
 
     def see_body(module: nn.Module, _args: Any, output: Any) -> None:
         states = output if isinstance(output, Tensor) else output[0]
-        found[module] = makers.get(states.data_ptr()) if isinstance(states, Tensor) else None
+        stages[module] = makers.get(states.data_ptr()) if isinstance(states, Tensor) else None
 
     body = model.network.base_model
     bodies = [m for m in model.network.modules() if isinstance(m, PreTrainedModel)][1:]
@@ -161,14 +162,14 @@ def finding_stage(model: Model) -> Iterator[Callable[[], str | None]]:
         for name, module in model.network.named_modules():
             if id(module) in inside:
                 undo.callback(module.register_forward_hook(see(name)).remove)
-        for each in bodies:
-            undo.callback(each.register_forward_hook(see_body).remove)
-        # A head may run a part of the body, as that of OPT runs its decoder; the outermost ends last.
-        yield lambda: found.get(body, next(reversed(found.values()), None))
+        for part in bodies:
+            undo.callback(part.register_forward_hook(see_body).remove)
+        # A head may run only a part of the body, as OPT's head runs its decoder; the outermost part ends last.
+        yield lambda: stages.get(body, next(reversed(stages.values()), None))
 
 
 def stage_of_row(model: Model) -> str | None:
-    """The module that makes the last hidden states by the row of the table, for bodies run piece by piece."""
+    """The module that makes the last hidden states according to the table, for bodies run piece by piece."""
     if model.architecture is None:
         return None
     last = (model.final_norms or model.blocks)[-1]

@@ -1,4 +1,4 @@
-"""Proves on the live network that headlight sees it right; run when a network is wrapped."""
+"""Proves on the live network that headlight watches it correctly; run when a network is wrapped."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,14 +21,14 @@ from headlight.trace.forward import Pass, forward
 
 
 def proved(model: Model) -> Model:
-    """The model, once its architecture row and the capture of its attention hold on a short probe.
+    """The model with all that is derived from short probes; refused if a proof fails.
 
-    The logits and gradients of a watched pass are those of a plain one, and the gradients are the slope of
-    the logits; every block shows one attention map whose rows sum to 1; the logits depend on each of them, on
-    every block and on the embeddings; and the parts of every attention block add up to its output. Of an
-    unknown family, attention that is not of this form is not used. Where the attention interface shows
-    nothing, softmax is watched instead. Where the head reads, whether rows of different lengths may share a
-    pass, and whether relevance follows everything that is computed, is derived from probes too.
+    The proofs: a watched pass has the logits and gradients of a plain one. The gradients are the slope of the
+    logits. Every block shows one attention map whose rows sum to 1. The logits depend on every map, every block
+    and the embeddings. The parts of every attention block add up to its output. In an unknown family, attention
+    of another form is not used. If the attention interface shows nothing, softmax is watched instead.
+    Also derived: where the head reads, whether rows of different lengths may share a pass, and whether
+    relevance follows everything that is computed.
     """
     rows = probe_rows(model)
     inputs = inputs_of(model, rows[:1])
@@ -48,7 +48,7 @@ def proved(model: Model) -> Model:
 
 
 def check_double(model: Model, other: Inputs, watched: Pass) -> None:
-    """What runs is the double alone: none of the user's weights, and nothing that an earlier pass has left.
+    """Refuse a double that uses the user's own modules, or whose result depends on an earlier pass.
 
     watched: a pass of another probe than `other`.
     """
@@ -58,7 +58,7 @@ def check_double(model: Model, other: Inputs, watched: Pass) -> None:
     ends = leaves(watched.logits)
     if not is_same or any(leaf is not watched.captured.embeddings for leaf in ends):
         raise UnsupportedModel(
-            f"{model.family} refers to parts of itself by ways that cannot be followed, such as a hook that "
+            f"{model.family} refers to parts of itself in ways that cannot be followed, such as a hook that "
             "knows the network by a global name. Let hooks and helpers reach it through `self`."
         )
 
@@ -74,7 +74,7 @@ def leaves(result: Tensor) -> Iterator[Tensor]:
 
 
 def watch_attention(model: Model, inputs: Inputs, expected: Tensor) -> tuple[Model, Pass]:
-    """The model with the way in which its attention can be seen, or without, and the watched pass."""
+    """The model with the way to watch its attention, or the reason why there is none, and the watched pass."""
     refusal = ""
     for way in ("interface", "softmax"):
         model = replace(model, sees_attention_by=way)
@@ -95,14 +95,14 @@ def watch_attention(model: Model, inputs: Inputs, expected: Tensor) -> tuple[Mod
 
 
 def moved(model: Model, seen: Tensor, expected: Tensor) -> str:
-    """Why logits are not those of the plain network; empty if they are."""
+    """Why logits are not those of the plain network; '' if they are."""
     difference = float((seen.detach() - expected).abs().max())
     is_same = difference <= size_of_error(model) * (1 + float(expected.abs().max()))
     return "" if is_same else f"moves its logits by {difference:.2g} when its attention is watched"
 
 
 def watch(model: Model, inputs: Inputs, *, attention: bool) -> Pass:
-    """A pass of a probe, watched for everything that is to be proved."""
+    """A pass of a probe in which everything that is to be proved is captured."""
     row = model.architecture
     wants = Wants(
         attention=attention,
@@ -115,7 +115,7 @@ def watch(model: Model, inputs: Inputs, *, attention: bool) -> Pass:
 
 
 def unusual(model: Model, attention: Sequence[Tensor], inputs: Inputs) -> str:
-    """Why maps of attention are not what methods take them for; empty if they are."""
+    """Why attention maps are not what methods assume; '' if they are."""
     if not attention:
         return (
             "computes no attention that can be seen: neither through the attention interface of "
@@ -150,7 +150,7 @@ def probe_together(
 
 
 def probe_pass(model: Model, rows: Sequence[Row]) -> ProbePass:
-    """One pass in which only the head is given gradients."""
+    """One pass in which only the head computes with gradients."""
     return ProbePass(rows, forward(model, inputs_of(model, rows), Wants(last=True)))
 
 
@@ -158,7 +158,7 @@ def probe_pass(model: Model, rows: Sequence[Row]) -> ProbePass:
 
 
 def check_row(model: Model, watched: Pass) -> None:
-    """What the row of the table says must hold."""
+    """Refuse a network that is not as its row of the table says."""
     layers = watched.captured.depth
     maps = len(watched.captured.attention)
     if not model.attention_refusal and maps != layers:
@@ -168,24 +168,24 @@ def check_row(model: Model, watched: Pass) -> None:
 
 
 def check_causes(model: Model, watched: Pass) -> None:
-    """What was captured must be what the logits are computed from; a head may read an earlier layer."""
+    """Refuse captured parts that the logits do not depend on; a head may read an earlier layer."""
     captured = watched.captured
     known = 1 if model.readout.refusal == EARLIER else captured.depth
     parts = {"its embeddings": captured.embeddings}
     parts |= {f"the input of block {n}": h for n, h in enumerate(captured.hidden[:known], 1)}
     parts |= {f"the attention of layer {n}": a for n, a in enumerate(captured.attention[:known], 1)}
     used = {name: part for name, part in parts.items() if part.requires_grad}
-    found = torch.autograd.grad(
+    gradients = torch.autograd.grad(
         watched.logits.float().sum(), list(used.values()), allow_unused=True, retain_graph=True
     )
-    moving = {name for name, gradient in zip(used, found, strict=True) if gradient is not None}
+    moving = {name for name, gradient in zip(used, gradients, strict=True) if gradient is not None}
     for name in parts:
         if name not in moving:
             raise failed(model, f"its logits do not depend on what was captured as {name}")
 
 
 def check_blocks(model: Model, watched: Pass, tolerance: float) -> None:
-    """The parts of every attention block must add up to what it gives."""
+    """Refuse attention blocks whose parts do not add up to their output."""
     for number, block in enumerate(watched.blocks if watched.captured.blocks else (), 1):
         difference = float((put_together(block) - block.output).abs().max())
         if difference > tolerance * (1 + float(block.output.abs().max())):

@@ -20,12 +20,12 @@ STRETCHES = [
     for counts in ("attended", "all", "not pad")
     for start, stop in (*TOKENS, *MEANS)
 ]
-"""What a head may read: a token near an end of the row, or the mean with or without its ends."""
+"""What a head may read: one token near an end of the row, or the mean with or without the ends."""
 
 BY_CHOICE = "chooses the tokens that it reads by more than their place"
 EARLIER = "reads hidden states earlier than its last ones"
-UNKNOWN = "is given states that could not be found in its body"
-NOT_BY_TOKEN = "is given states that are not one for each token"
+UNKNOWN = "reads states that could not be found in its body"
+NOT_BY_TOKEN = "reads states that are not one per token"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class ProbePass:
 
     @property
     def inputs(self) -> Inputs:
-        """What went in."""
+        """The inputs of the pass."""
         return self.forward.inputs
 
     @property
@@ -47,19 +47,19 @@ class ProbePass:
 
     @property
     def logits(self) -> Tensor:
-        """What came out."""
+        """The logits of the pass."""
         return self.forward.logits
 
 
 def derived(model: Model, passes: Sequence[ProbePass]) -> Readout:
     """Where a head reads, from its logits and last hidden states on several probes."""
     known = model.readout
-    for each in passes:
-        if each.last is None:
+    for probe in passes:
+        if probe.last is None:
             return replace(known, refusal=UNKNOWN)
-        if each.last.shape[:2] != each.inputs.ids.shape:
+        if probe.last.shape[:2] != probe.inputs.ids.shape:
             return replace(known, refusal=NOT_BY_TOKEN)
-        if not each.logits.requires_grad:
+        if not probe.logits.requires_grad:
             return replace(known, refusal=UNREAD)
     if model.task in POOLED:
         return pooled(model, passes)
@@ -68,26 +68,26 @@ def derived(model: Model, passes: Sequence[ProbePass]) -> Readout:
 
 
 def pooled(model: Model, passes: Sequence[ProbePass]) -> Readout:
-    """What a head that decides once reads of every row."""
+    """The read-out of a head that decides once per row."""
     rows: list[Row] = []
     weights: list[Tensor] = []
-    for each in passes:
-        for gradient in mixed_gradients(each):
-            for row, own in zip(each.rows, gradient, strict=True):
-                found = shares_of(own[: len(row)], tolerance(model))
-                if isinstance(found, str):
-                    return replace(model.readout, refusal=found)
+    for probe in passes:
+        for gradients in mixed_gradients(probe):
+            for row, gradient in zip(probe.rows, gradients, strict=True):
+                read = shares_of(gradient[: len(row)], tolerance(model))
+                if isinstance(read, str):
+                    return replace(model.readout, refusal=read)
                 rows.append(row)
-                weights.append(found.cpu())
+                weights.append(read.cpu())
     shares = matching_stretches(model, rows, torch.cat(weights))
     return replace(model.readout, shares=shares, refusal="" if shares else BY_CHOICE)
 
 
-def mixed_gradients(each: ProbePass) -> Iterator[Tensor]:
-    """∂logit/∂h of two random mixtures of the classes, so that no class stands for all."""
+def mixed_gradients(probe: ProbePass) -> Iterator[Tensor]:
+    """∂logit/∂h of two random mixtures of the classes, so that the result is not about one class."""
     for seed in range(2):
         yield gradient_of(
-            (each.logits * mixture(each.logits.shape[-1:], each.logits, seed)).sum(), each.last
+            (probe.logits * mixture(probe.logits.shape[-1:], probe.logits, seed)).sum(), probe.last
         )
 
 
@@ -99,7 +99,7 @@ def mixture(shape: Sequence[int], like: Tensor, seed: int = 0) -> Tensor:
 def matching_stretches(
     model: Model, rows: Sequence[Row], weights: Tensor
 ) -> tuple[tuple[float, Stretch], ...]:
-    """The stretch, or the two stretches, that give these weights of all rows; nothing if none do."""
+    """The stretch, or the two stretches, that give these weights in all rows; () if none do."""
 
     def column(stretch: Stretch) -> Tensor:
         rule = Readout(shares=((1.0, stretch),))
@@ -126,11 +126,11 @@ def probed(inputs: Inputs) -> tuple[Tensor, Tensor]:
     return inputs.lengths // 2, inputs.lengths - 1
 
 
-def read_elsewhere(model: Model, places: Tensor, each: ProbePass) -> str:
-    """Why the logits at these tokens, one of each row, are not read there; empty if they are."""
-    own_logits = each.logits[torch.arange(len(places), device=places.device), places]
-    value = (own_logits * mixture(own_logits.shape[-1:], own_logits)).sum()
-    return beside(gradient_of(value, each.last), places, tolerance(model))
+def read_elsewhere(model: Model, places: Tensor, probe: ProbePass) -> str:
+    """Why the logits at these tokens, one per row, are not read there; '' if they are."""
+    logits = probe.logits[torch.arange(len(places), device=places.device), places]
+    value = (logits * mixture(logits.shape[-1:], logits)).sum()
+    return beside(gradient_of(value, probe.last), places, tolerance(model))
 
 
 def reads_more(watched: Pass, most: float = 1e-2) -> bool:

@@ -1,4 +1,4 @@
-"""Whether the gradients of a network are what they should be: the slope of its logits."""
+"""Whether the gradients of a network are the slope of its logits, as they should be."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -20,65 +20,67 @@ from headlight.trace.forward import Pass, forward
 from headlight.trace.readout import gradient_of
 
 SLOPE_STEPS = {torch.float32: (1e-2, 3e-3), torch.float64: (1e-5, 3e-6)}
-"""Two step sizes, of the size of the embeddings: where they disagree the slope is not known."""
+"""Two step sizes, relative to the size of the embeddings: if they disagree, the slope is not known."""
 SLOPE_ERROR = 0.1
 
 
 def check_gradients(model: Model, watched: Pass) -> None:
-    """Gradients must be those of the plain network, and the slope of its logits."""
+    """Refuse gradients that are not those of the plain network, or not the slope of its logits."""
     plain = forward(model, watched.inputs, Wants(gradient=True))
     logits, embeddings = plain.logits, plain.captured.embeddings
     weights = mixture(logits.shape, logits)
-    found = None
+    gradient = None
     if logits.requires_grad:
         with foreign_code(model):
-            (found,) = torch.autograd.grad((logits * weights).sum(), embeddings, allow_unused=True)
-    if found is None:
+            (gradient,) = torch.autograd.grad(
+                (logits * weights).sum(), embeddings, allow_unused=True
+            )
+    if gradient is None:
         raise UnsupportedModel(
             f"{model.family} computes its logits without gradients: some part of it is quantised, or detaches "
             "values. Load it in full precision (dtype=torch.float32), without that part."
         )
-    own = found.double()
-    ours = gradient_of((watched.logits * weights).sum(), watched.captured.embeddings)
+    expected = gradient.double()
+    seen = gradient_of((watched.logits * weights).sum(), watched.captured.embeddings)
     most = 100 * size_of_error(model)
-    if float((own - ours).norm()) > most * float(own.norm()):
+    if float((expected - seen).norm()) > most * float(expected.norm()):
         raise UnsupportedModel(
             f"the gradients of {model.family} change when its attention is watched. A hook or a part of "
-            "the network treats them differently; without it the network is explained."
+            "the network treats them differently; without it the network can be explained."
         )
     if not is_half_precision(model.network):
-        check_slope(model, watched.inputs, embeddings, own, weights)
+        check_slope(model, watched.inputs, embeddings, expected, weights)
 
 
 def check_slope(
     model: Model, inputs: Inputs, embeddings: Tensor, gradient: Tensor, weights: Tensor
 ) -> None:
-    """Along the gradient and across it, the logits must rise as it says.
+    """Refuse a gradient if the logits do not rise as it says, along it and across it.
 
-    What is detached, computed outside torch, or changed by hooks in the backward pass is found only so.
-    In 32 bits steps are long enough to cross kinks, as ReLU has. Before a network is refused, and where the
-    slope of a small one is not known, 64 bits decide.
+    Only this finds values that are detached or computed outside torch, and hooks that change the backward
+    pass. In 32 bits, steps are long enough to cross kinks such as ReLU's. So 64 bits decide before a network
+    is refused, and if the slope of a small one is not known.
     """
     start = embeddings.detach()
     missed = missed_slope(model, inputs, start, gradient, weights)
     is_narrow = start.dtype != torch.float64
     if missed is not None and is_narrow and (is_small(model) or not isnan(missed[1])):
         wide, note = widened(model, torch.float64)
-        with suppress(UnsupportedModel):  # some operations take no 64 bits
+        with suppress(UnsupportedModel):  # some operations do not run in 64 bits
             if not note:
                 missed = missed_slope(wide, inputs, start.double(), gradient, weights)
     if missed is not None and not isnan(missed[1]):
         raise UnsupportedModel(
             f"the gradients of {model.family} are not the slope of its logits: {missed[0]:.3g} where they "
             f"rise by {missed[1]:.3g}. Some part of it detaches values, leaves torch, or changes gradients "
-            "by hooks; without that the network is explained."
+            "by hooks; without that the network can be explained."
         )
 
 
 def missed_slope(
     model: Model, inputs: Inputs, start: Tensor, gradient: Tensor, weights: Tensor
 ) -> tuple[float, float] | None:
-    """The slope by the gradient and the true one, NaN if it is not known; None where they agree."""
+    """The slope by the gradient and the true one (NaN if it is not known); None if they agree."""
     across = mixture(start.shape, start, seed=1).double()
     units = [d / d.norm().clamp(min=1e-30) for d in (gradient, across)]
     scales = (float(gradient.norm()), float(gradient.norm()) / start.numel() ** 0.5)
@@ -111,5 +113,5 @@ def slopes(
     )
     values = (logits.double() * weights.double()).sum((1, 2)).reshape(len(units), -1, 2)
     widths = 2 * torch.tensor(sizes, dtype=values.dtype, device=values.device)
-    found: list[list[float]] = ((values[..., 0] - values[..., 1]) / widths).tolist()
-    return found
+    quotients: list[list[float]] = ((values[..., 0] - values[..., 1]) / widths).tolist()
+    return quotients

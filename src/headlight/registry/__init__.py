@@ -1,1 +1,1 @@
-"""What is looked up by name: entries, the options they take, and how names and options are written."""
+"""Everything that is looked up by name: entries, their options, and how names and options are written."""

@@ -1,7 +1,7 @@
 """What the modules of methods and metrics register, read from their source text instead of imported.
 
-Importing them imports torch, which takes seconds. Names, aliases, options and documentation stand in the
-source as plain values, so that a list of methods, or a mistake in a name, need not wait for it.
+Importing them imports torch, which takes seconds. Names, aliases, options and documentation are plain values in
+the source, so a list of methods, or an error about a name, does not have to wait for torch.
 """
 
 import ast
@@ -25,16 +25,16 @@ OPAQUE = (ast.Attribute, ast.Lambda, ast.comprehension, ast.Await, ast.Yield, as
 
 
 class Unread:
-    """Stands for a value that only importing its module would tell."""
+    """A value that can be known only by importing its module."""
 
 
 UNREAD = Unread()
 
 
 def declared(kind: str) -> Functions:
-    """The registry of 'method' or 'metric': the real one where it costs nothing or has more to tell.
+    """The registry of 'method' or 'metric', read from source unless the real one is loaded or needed.
 
-    Other packages register by being imported, so where one is installed the real registry is taken.
+    Other packages register when they are imported, so the real registry is needed if one is installed.
     """
     home = f"headlight.{kind}s"
     if home in sys.modules or entry_points(group=home) or not sources(kind):
@@ -50,7 +50,7 @@ def sources(kind: str) -> list[Path]:
 
 @cache
 def read(kind: str) -> Functions:
-    """A registry of entries that say everything about themselves and compute nothing."""
+    """A registry whose entries have all their facts, but functions that compute nothing."""
     registry = Functions(kind, plugins_read=True)
     for path in sources(kind):
         source = source_at(path)
@@ -69,33 +69,34 @@ class Source:
 
     @cached_property
     def module(self) -> ast.Module:
-        """What is written there."""
+        """The syntax tree."""
         return ast.parse(self.path.read_text(encoding="utf-8"))
 
     @cached_property
     def assigned(self) -> dict[str, ast.expr]:
-        """The expressions that names are given."""
+        """The expression that is assigned to each name."""
         simple = [n for n in self.module.body if isinstance(n, ast.Assign)]
         return {n.targets[0].id: n.value for n in simple if isinstance(n.targets[0], ast.Name)}
 
     @cached_property
     def imported(self) -> dict[str, str]:
-        """The modules that names are imported from."""
-        found = [n for n in self.module.body if isinstance(n, ast.ImportFrom)]
-        return {each.name: str(node.module) for node in found for each in node.names}
+        """The module that each name is imported from."""
+        imports = [n for n in self.module.body if isinstance(n, ast.ImportFrom)]
+        return {alias.name: str(node.module) for node in imports for alias in node.names}
 
     def value(self, node: ast.expr) -> Any:
-        """The value of an expression of known names; `UNREAD` of any other."""
+        """The value of an expression of known names; `UNREAD` for any other."""
         parts = list(ast.walk(node))
         names = {part.id: self.named(part.id) for part in parts if isinstance(part, ast.Name)}
         if UNREAD in names.values() or any(isinstance(part, OPAQUE) for part in parts):
             return UNREAD
+        # Safe: the source is our own, and neither attributes nor built-in functions can be reached.
         return eval(
             compile(ast.Expression(node), str(self.path), "eval"), {"__builtins__": {}}, names
         )
 
     def named(self, name: str) -> Any:
-        """The value of a name, also of one that another module of ours gives a plain value."""
+        """The value of a name, also if another module of headlight assigns it."""
         if name in self.assigned:
             return self.value(self.assigned[name])
         home = self.imported.get(name, "")
@@ -112,7 +113,7 @@ source_at = cache(Source)
 
 
 def add(registry: Functions, call: ast.Call, function: Function, source: Source) -> None:
-    """Do to the registry what a decorator does, with a function that computes nothing."""
+    """Do what a decorator does to the registry, with a function that computes nothing."""
     verb = ast.unparse(call.func).removeprefix(f"{registry.kind}s.".upper())
     if verb not in ("register", "released"):
         return
@@ -120,9 +121,10 @@ def add(registry: Functions, call: ast.Call, function: Function, source: Source)
     if verb == "released":
         registry.entries[name] = replace(registry.entries[name], released=function)
         return
-    facts = {str(k.arg): source.value(k.value) for k in call.keywords}
-    given = {name: function if value is UNREAD else value for name, value in facts.items()}
-    registry.register(name, **given)(function)
+    values = {str(k.arg): source.value(k.value) for k in call.keywords}
+    # What cannot be read is another function, such as `mixing`: that there is one is all that is asked.
+    facts = {key: function if value is UNREAD else value for key, value in values.items()}
+    registry.register(name, **facts)(function)
 
 
 def placeholder(node: ast.FunctionDef, source: Source) -> Function:

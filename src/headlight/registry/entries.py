@@ -14,22 +14,22 @@ Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 N = TypeVar("N", bound="Named")
 PREFERRED, FALLBACK = "attn_lrp", "integrated_gradients"
-"""What explains where no method is named: the first wherever relevance passes through the network."""
+"""The default methods: the first if relevance can be sent through the network, otherwise the second."""
 
 
 @dataclass(frozen=True)
 class Entry:
     """One registered function and what is known about it.
 
-    `released` computes what the authors' published code computes, where that is not what the paper
-    writes; its docstring says what differs. `mixing` gives a method's token-to-token matrix of every
-    layer, where the method is made of them; `layered` its scores of every layer, where it is their sum.
+    `released` computes what the authors' published code computes, if that differs from the paper; its
+    docstring says what differs. `mixing` gives a method's token-to-token matrix of every layer, if the
+    method is made of them; `layered` its scores of every layer, if it is their sum.
     `better` says which values of a metric are good for a method, `group` under which heading a report shows it,
     `roles` which further scores it compares, `axes` what its curve shows (across, up), `chunked` in which
     protocols its mean is the mean of means of chunks.
-    `preset` names the rules by which a method sends relevance, where it has no option for them. `settled`
-    are options that are part of the name, as in NAME:OPTION=VALUE. `is_laborious` marks a method that computes
-    long beside its passes.
+    `preset` names the rules by which a method sends relevance, if it has no option for them. `settled`
+    are options that are part of the name, as in NAME:OPTION=VALUE. `is_laborious` marks a method that
+    computes for a long time besides its passes.
     """
 
     name: str
@@ -57,12 +57,12 @@ class Entry:
 
     @property
     def cost(self) -> Literal["fast", "slow"]:
-        """Whether a method is one pass and little more, or asks the model many times or computes long."""
+        """'fast' for one pass and little more, 'slow' for many passes or long computation."""
         return "slow" if self.is_laborious or "replay" in self.needs else "fast"
 
     @property
     def difference(self) -> str:
-        """How the released code differs from the paper, or nothing if it does not."""
+        """How the released code differs from the paper; '' if it does not."""
         return (self.released.__doc__ or "").strip() if self.released else ""
 
     @property
@@ -71,7 +71,7 @@ class Entry:
         return {n: o for n, o in options_of(self.function).items() if n not in self.settled}
 
     def checked(self, option: str, value: object) -> Any:
-        """The value of an option as the function takes it; a name or value that does not fit is refused."""
+        """The value of an option as the function takes it; a wrong name or value is refused."""
         if option not in self.options:
             raise unknown_option(option, [self])
         return self.options[option].checked(value, self.name)
@@ -103,7 +103,7 @@ RENAMED = {
     "start_layer": "'start_layer' counted layers from 0; 'first_layer' counts them from 1, so that "
     "start_layer=2 is first_layer=3.",
 }
-"""What to say of options that had another name or meaning in an earlier version."""
+"""What to say about options that had another name or meaning in an earlier version."""
 
 
 def unknown_option(option: str, entries: Sequence[Entry]) -> InvalidOption:
@@ -115,7 +115,7 @@ def unknown_option(option: str, entries: Sequence[Entry]) -> InvalidOption:
     asked = ", ".join(f"'{entry.name}'" for entry in entries)
     has = "has" if len(entries) == 1 else "have"
     return InvalidOption(
-        f"{asked} {has} no option '{option}'.{proposal} Options there are: {', '.join(known) or 'none'}."
+        f"{asked} {has} no option '{option}'.{proposal} Known options: {', '.join(known) or 'none'}."
     )
 
 
@@ -140,7 +140,7 @@ def check_given(entries: Sequence[Entry], given: Mapping[str, Any]) -> None:
 
 
 def parse_option(text: str) -> tuple[str, Any] | None:
-    """The name and value of OPTION=VALUE, or None if it is not that; a value is JSON, else text."""
+    """The name and value of OPTION=VALUE, or None for other text; a value that is not JSON is text."""
     option, sign, value = text.partition("=")
     if not sign or not option.strip():
         return None
@@ -191,7 +191,7 @@ def written(name: str, options: Mapping[str, Any]) -> str:
 
 
 def normalised(name: str) -> str:
-    """A name without case, dashes, spaces and underscores, so that 'AttCAT' finds 'attcat'."""
+    """A name in lower case without dashes, spaces and underscores, so that 'AttCAT' finds 'attcat'."""
     return "".join(c for c in name.lower() if c.isalnum())
 
 

@@ -5,7 +5,7 @@
     form: Literal["a", "b"] = "a"          'a' or 'b'
     top: Count | None = None               a whole number, 1 or more, or null
 
-A kind that is not described here (a mask, a decoder) is taken as it is: whatever looks it up checks it.
+A value of any other kind (a mask, a decoder) is passed on unchecked: the code that looks it up checks it.
 """
 
 import math
@@ -22,7 +22,7 @@ from headlight.errors import InvalidOption
 
 @dataclass(frozen=True)
 class Bounds:
-    """The smallest and largest number that an option takes; `is_above` leaves the smallest out."""
+    """The smallest and largest number that an option takes; `is_above` excludes the smallest."""
 
     least: float = -math.inf
     most: float = math.inf
@@ -65,7 +65,7 @@ NotNegative = Annotated[float, Bounds(0)]
 
 
 class ByModel:
-    """Stands in a signature for a default that depends on the model; `explain` replaces it by the real one."""
+    """In a signature, a default that depends on the model; `explain` replaces it with the real one."""
 
     def __repr__(self) -> str:
         return "chosen by the model"
@@ -86,7 +86,7 @@ class Unfit(ValueError):
 
 @dataclass(frozen=True)
 class Option:
-    """A keyword option of a function: its kind, and its default (none where the model decides)."""
+    """A keyword option of a function: its kind, and its default (none if the model decides)."""
 
     name: str
     kind: Any
@@ -94,16 +94,16 @@ class Option:
 
     @property
     def has_default(self) -> bool:
-        """Whether the function itself says what is meant where nothing is said."""
+        """Whether the function itself has a default for the option."""
         return self.default is not Parameter.empty and self.default is not BY_MODEL
 
     @property
     def takes(self) -> str:
-        """What may be given, for people."""
+        """What the option takes, in words."""
         return in_words(self.kind)
 
     def checked(self, value: object, owner: str) -> Any:
-        """The value as the function takes it, or a sentence that says what `owner` takes instead."""
+        """The value as the function takes it; the error says what `owner` takes instead."""
         try:
             return as_kind(self.kind, value)
         except Unfit:
@@ -126,7 +126,7 @@ def options_of(function: Callable[..., Any]) -> Mapping[str, Option]:
 
 
 def declared_kind(parameter: Parameter) -> Any:
-    """The annotation of a parameter, or without one the type of its default; None says nothing of it."""
+    """The annotation of a parameter; without one, the type of its default, or any type if that is None."""
     if parameter.annotation is not Parameter.empty:
         return parameter.annotation
     return object if parameter.default is None else type(parameter.default)
@@ -136,7 +136,7 @@ def declared_kind(parameter: Parameter) -> Any:
 
 
 def as_kind(kind: Any, value: Any) -> Any:
-    """The value as a kind of option takes it; numbers of numpy become Python's."""
+    """The value as a kind of option takes it; numpy numbers become Python numbers."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return within(as_kind(parts[0], value), parts[1:])
@@ -147,12 +147,12 @@ def as_kind(kind: Any, value: Any) -> Any:
     if isinstance(origin, type) and issubclass(origin, Sequence):
         if isinstance(value, str) or not isinstance(value, Sequence):
             raise Unfit
-        return [as_kind(parts[0], each) for each in value]
+        return [as_kind(parts[0], element) for element in value]
     return of_class(kind, value)
 
 
 def of_class(kind: Any, value: Any) -> Any:
-    """A plain number, word or truth value; True is no number."""
+    """A plain number, text or boolean; True is not a number."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if kind is int and isinstance(value, Integral) and is_number:
         return int(value)
@@ -166,7 +166,7 @@ def of_class(kind: Any, value: Any) -> Any:
 
 
 def within(value: Any, facts: Sequence[Any]) -> Any:
-    """The value, if it is among those that the facts of its kind allow."""
+    """The value; refused unless the bounds or words of its kind allow it."""
     if any(value not in fact for fact in facts if isinstance(fact, Bounds | Among)):
         raise Unfit
     return value
@@ -183,11 +183,11 @@ def of_any(kinds: Sequence[Any], value: Any) -> Any:
 
 
 def same_as_one(known: Sequence[Any], value: Any) -> Any:
-    """The one of the known values that this is."""
-    for each in known:
+    """The known value that equals this one."""
+    for candidate in known:
         try:
-            if as_kind(type(each), value) == each:
-                return each
+            if as_kind(type(candidate), value) == candidate:
+                return candidate
         except Unfit:
             continue
     raise Unfit
@@ -203,7 +203,7 @@ WORDS = {
 
 
 def in_words(kind: Any) -> str:
-    """What a kind of option takes, for people."""
+    """What a kind of option takes, in words."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
         bounds = [str(fact) for fact in parts[1:] if isinstance(fact, Bounds)]

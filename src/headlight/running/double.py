@@ -1,9 +1,9 @@
-"""A double of a network: modules of its own on the same weights, for headlight to run and to change.
+"""A double of a network: new modules on the same weights, for headlight to run and to change.
 
-Hooks, modes and attention implementations are set on the double, so the user's network is never touched: not
-when a pass fails or is interrupted, and not in the eyes of another thread, which may train it meanwhile.
-Its weights need no gradient and it is in evaluation mode. What torch.compile made of a part is left out:
-compiled code would not be seen by hooks and modes.
+Hooks, modes and attention implementations are set on the double. So the user's network is never touched, even
+if a pass fails or is interrupted, and another thread may train it meanwhile. The double's weights need no
+gradient and it is in evaluation mode. Code made by torch.compile is left out, because hooks and modes cannot
+see into it.
 """
 
 from collections.abc import Callable
@@ -21,15 +21,15 @@ from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
 
 PARTS = "_headlight_parts"
-"""Where a double keeps all its modules."""
+"""The attribute in which a double keeps all its modules."""
 COMPILED = "_compiled_call_impl"
-"""Where `module.compile()` keeps its code."""
+"""The attribute in which `module.compile()` keeps its code."""
 OWN = frozenset(name for name, value in vars(nn.Module()).items() if isinstance(value, dict | set))
-"""What every module keeps in containers: parameters, buffers, children, hooks."""
+"""The attributes of every module that are containers: parameters, buffers, children, hooks."""
 
 
 def double(model: Model) -> Model:
-    """The model on a double of its network; a double is given back as it is."""
+    """The model on a double of its network; a model on a double is returned unchanged."""
     if PARTS in vars(model.network):
         return model
     with torch.inference_mode(False):
@@ -40,7 +40,7 @@ def double(model: Model) -> Model:
 
 
 def check_mode(model: Model) -> None:
-    """Refuse what a double computed that a hook or a forward of its own has switched to training mode."""
+    """Refuse the results of a double that a hook or its own code switched to training mode."""
     if any(part.training for part in vars(model.network).get(PARTS, ())):
         raise UnsupportedModel(
             f"a hook or the code of {model.family} switched it into training mode while it ran, so that "
@@ -49,19 +49,19 @@ def check_mode(model: Model) -> None:
 
 
 class Doubling:
-    """One walk over a network. Whatever refers to a part of it is made to refer to the double of that part."""
+    """One walk over a network, in which every reference to a part becomes a reference to the part's double."""
 
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}
 
     def of(self, value: Any) -> Any:
-        """The double of a value; the value itself where it refers to no part of the network."""
+        """The double of a value; the value itself if it refers to no part of the network."""
         kind: type = type(value)
         make = maker_of(kind)
         if make is None:
             return value
         if id(value) not in self.made:
-            self.made[id(value)] = value  # stands for itself while a cycle leads back to it
+            self.made[id(value)] = value  # in case a cycle leads back to it before it is made
             self.made[id(value)] = make(self, value)
         return self.made[id(value)]
 
@@ -73,10 +73,11 @@ class Doubling:
                 "be watched. Give the network as it was before torch.jit."
             )
         original = module._modules.get("_orig_mod")
+        # torch.compile(network) wraps the network in a module that calls it; the wrapped one is doubled.
         if original is not None and hasattr(module, "_torchdynamo_orig_callable"):
             made: nn.Module = self.of(original)
             return made
-        made = object.__new__(type(module))
+        made = object.__new__(type(module))  # without __init__, whose arguments are not known
         self.made[id(module)] = made
         state = dict(vars(module))
         state.pop(COMPILED, None)
@@ -105,13 +106,13 @@ class Doubling:
     def tensor(self, tensor: Tensor) -> Tensor:
         """The same numbers in the same memory, without a gradient."""
         if tensor.is_inference():
-            tensor = tensor.clone()  # what inference mode made can take no part in a gradient
+            tensor = tensor.clone()  # tensors made in inference mode cannot be part of a graph
         if isinstance(tensor, nn.Parameter) and tensor.is_floating_point():
             return nn.Parameter(tensor.detach(), requires_grad=False)
         return tensor.detach() if tensor.requires_grad else tensor
 
     def function(self, function: FunctionType) -> Any:
-        """A function whose closure refers to the double; of a compiled one, the plain one."""
+        """A function whose closure refers to the double; for a compiled one, the function it was made from."""
         plain = vars(function).get("_torchdynamo_orig_callable")
         if plain is not None:
             return self.of(plain)
@@ -133,7 +134,7 @@ class Doubling:
         """A cell of a closure."""
         try:
             value = cell.cell_contents
-        except ValueError:  # nothing has been put into it yet
+        except ValueError:  # the cell is still empty
             return cell
         made = self.of(value)
         return cell if made is value else CellType(made)
@@ -143,17 +144,17 @@ class Doubling:
         return MethodType(self.of(method.__func__), self.of(method.__self__))
 
     def partial(self, call: "partial[Any]") -> "partial[Any]":
-        """A call with its arguments."""
+        """A partial call, with the doubles of its function and arguments."""
         return partial(self.of(call.func), *map(self.of, call.args), **self.of(call.keywords))
 
     def sequence(self, values: Any) -> Any:
-        """A list, tuple or set; the same one where it holds nothing of the network."""
+        """A list, tuple or set; the same one if it holds no part of the network."""
         made = [self.of(value) for value in values]
         is_same = all(a is b for a, b in zip(values, made, strict=True))
         return values if is_same else type(values)(made)
 
     def mapping(self, values: dict[Any, Any]) -> dict[Any, Any]:
-        """A dictionary; the same one where it holds nothing of the network."""
+        """A dictionary; the same one if it holds no part of the network."""
         made = {self.of(name): self.of(value) for name, value in values.items()}
         pairs = zip(values.items(), made.items(), strict=True)
         is_same = all(a is b and c is d for (a, c), (b, d) in pairs)
@@ -167,7 +168,7 @@ MAKERS: dict[type, Maker] = {
     PreTrainedConfig: Doubling.config,
     Tensor: Doubling.tensor,
 }
-"""By class, for everything that is one of its kind."""
+"""How instances of these classes and their subclasses are doubled."""
 
 EXACT_MAKERS: dict[type, Maker] = {
     FunctionType: Doubling.function,
@@ -176,11 +177,11 @@ EXACT_MAKERS: dict[type, Maker] = {
     dict: Doubling.mapping,
     **dict.fromkeys((list, tuple, set), Doubling.sequence),
 }
-"""By class, for what is exactly of it."""
+"""How instances of exactly these classes are doubled."""
 
 
 @cache
 def maker_of(kind: type) -> Maker | None:
-    """What doubles a value of this class; None if it stays as it is."""
+    """The function that doubles a value of this class; None if such values are not doubled."""
     general = (make for parent, make in MAKERS.items() if issubclass(kind, parent))
     return EXACT_MAKERS.get(kind) or next(general, None)

@@ -1,4 +1,4 @@
-"""Running a network: inputs to logits, and what is refused before and after."""
+"""Running a network from inputs to logits, with checks before and after."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,19 +16,18 @@ from headlight.running.double import check_mode
 def logits_of(model: Model, inputs: Inputs, embeddings: Tensor | None = None) -> Tensor:
     """The network's logits as [batch, position, class]; pooled heads have one position.
 
-    The network is given ids. `embeddings` are given to it in their place only to reproduce released
-    code that does so.
+    The network receives ids. `embeddings` replace them only to reproduce released code that does so.
     """
-    given: dict[str, object] = {"attention_mask": inputs.attended.long()}
-    given["input_ids" if embeddings is None else "inputs_embeds"] = (
+    arguments: dict[str, object] = {"attention_mask": inputs.attended.long()}
+    arguments["input_ids" if embeddings is None else "inputs_embeds"] = (
         inputs.ids if embeddings is None else embeddings
     )
     if inputs.types is not None and model.takes_types:
-        given["token_type_ids"] = inputs.types
+        arguments["token_type_ids"] = inputs.types
     if "use_cache" in signature(model.network.forward).parameters:
-        given["use_cache"] = False
+        arguments["use_cache"] = False
     with foreign_code(model):
-        answer: Mapping[str, Tensor] = model.network(**given, return_dict=True)
+        answer: Mapping[str, Tensor] = model.network(**arguments, return_dict=True)
         check_mode(model)
         if model.task is Task.QUESTION:
             return torch.stack([answer["start_logits"], answer["end_logits"]], dim=-1)
@@ -37,18 +36,18 @@ def logits_of(model: Model, inputs: Inputs, embeddings: Tensor | None = None) ->
 
 @contextmanager
 def foreign_code(model: Model) -> Iterator[None]:
-    """Whatever a network raises becomes a refusal with its reason; want of memory stays what it is."""
+    """Turn whatever a network raises into a refusal with its reason; lack of memory is raised unchanged."""
     try:
         yield
     except (HeadlightError, MemoryError, torch.OutOfMemoryError):
         raise
-    except Exception as error:  # a stranger's code may raise anything
+    except Exception as error:  # the network's code may raise anything
         said = " ".join(str(error).split())[:300]
         if "memory" in said:
             raise
         raise UnsupportedModel(
             f"{model.family} cannot be run as headlight runs networks, with input_ids and attention_mask, "
-            f"for logits and their gradients. It raises {type(error).__name__}: {said or 'no reason'}"
+            f"for logits and their gradients. It raises {type(error).__name__}: {said or 'no reason given'}"
         ) from error
 
 
@@ -64,7 +63,7 @@ def check_ids(model: Model, rows: Sequence[Row]) -> None:
 
 
 def check_finite(logits: Tensor, model: Model) -> None:
-    """Refuse to explain NaN or infinity, and say where it comes from."""
+    """Refuse logits that are NaN or infinite, and say where they come from."""
     if bool(torch.isfinite(logits).all()):
         return
     names = [n for n, p in model.network.named_parameters() if not bool(torch.isfinite(p).all())]

@@ -1,4 +1,4 @@
-"""Passes that memory may not hold: they are run again on half the rows."""
+"""Passes that do not fit into memory: they are run again on half the rows."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 TOKENS_AT_ONCE = 4_096
-"""Tokens, padding included, that share a pass where nothing else limits it."""
+"""Tokens, padding included, that share a pass if nothing else limits it."""
 
 SIGNS = (
     "out of memory",  # CUDA, MPS and XPU
@@ -19,11 +19,11 @@ SIGNS = (
     "not enough memory",  # the same on Windows
     "alloc_failed",  # cuBLAS and its kin
 )
-"""How messages of torch say that there is no memory left."""
+"""Parts of torch's messages that say that there is no memory left."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that memory did not suffice."""
+    """Whether an error says that there was not enough memory."""
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return True
     return isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in SIGNS)
@@ -34,9 +34,9 @@ def in_halves(
     rows: Sequence[Item],
     length: Callable[[Item], int],
 ) -> list[Result]:
-    """What `run` gives for rows; where memory does not suffice, for one half and then for the other.
+    """The results of `run` on rows; if they do not fit into memory, on one half and then on the other.
 
-    length: the number of tokens of a row, for the message that even one does not fit.
+    length: the number of tokens of a row, for the error if even a single row does not fit.
     """
     try:
         return list(run(rows))

@@ -1,7 +1,7 @@
-"""Passes in more bits than a network has: on a copy of it, for as long as a call lasts.
+"""Passes in more bits than a network has: on a copy of it that lives as long as a call.
 
-Relevance divides by sums that may nearly cancel, and so magnifies the rounding of activations: in 32 bits `lrp`
-keeps as little as its first digit. In 64 bits it keeps ten. Integrals over 16-bit gradients are no better.
+Relevance divides by sums that may nearly cancel, which magnifies the rounding of activations: in 32 bits `lrp`
+may keep only its first digit. In 64 bits it keeps ten. Integrals over 16-bit gradients are no better.
 """
 
 from collections.abc import Collection
@@ -21,10 +21,10 @@ MOST_PARAMETERS = 300_000_000
 
 
 STABLE_PRESETS = frozenset({"", "attn_lrp"})
-"""Rules of relevance that keep three digits in 32 bits; "" stands for none.
+"""Presets of relevance that keep three digits in 32 bits; "" means no relevance.
 
 AttnLRP divides by signed sums that it keeps away from 0: on 24 sentences the embedded `sentiment` was off by
-3e-4 at most, without a change of ranks, and the other digits would cost three times the price of a call.
+3e-4 at most, without a change of ranks. More digits would make a call three times as slow.
 """
 
 
@@ -34,7 +34,7 @@ def max_precision(dtype: torch.dtype) -> torch.dtype:
 
 
 def needed_type(model: Model, needs: Collection[str], preset: str) -> torch.dtype:
-    """The type in which what is needed comes out right, and relevance by the rules of this preset."""
+    """The type in which these needs, and relevance by the rules of this preset, are computed accurately."""
     if preset not in STABLE_PRESETS:
         return torch.float64
     is_sum = bool({"replay", "relevance"} & set(needs))
@@ -42,7 +42,7 @@ def needed_type(model: Model, needs: Collection[str], preset: str) -> torch.dtyp
 
 
 def widened(model: Model, dtype: torch.dtype) -> tuple[Model, str]:
-    """The model in another type, and a note on what that changes, or why it could not be."""
+    """The model in another type, with a note on what that changes or why it was not possible."""
     network = model.network
     if network.dtype == dtype:
         return model, ""
@@ -63,7 +63,7 @@ def widened(model: Model, dtype: torch.dtype) -> tuple[Model, str]:
 
 
 def obstacle(network: PreTrainedModel) -> str:
-    """What speaks against a copy in another type; nothing if nothing does."""
+    """Why the network cannot be copied in another type; '' if it can."""
     parameters = list(network.parameters())
     if sum(p.numel() for p in parameters) > MOST_PARAMETERS:
         return f"the network has more than {MOST_PARAMETERS // 10**6} million parameters"
@@ -72,12 +72,14 @@ def obstacle(network: PreTrainedModel) -> str:
     if not all(type(p) is nn.Parameter and p.is_floating_point() for p in parameters):
         return "its weights are quantised"
     if any(isinstance(vars(m).get("forward"), FunctionType) for m in network.modules()):
+        # deepcopy shares functions, so the copy would run the original's weights.
         return "the forward of a part of it was replaced"
     return ""
 
 
 def copied(network: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
     """A copy of the network in another type; the network itself is only read."""
+    # With the converted tensors in its memo, deepcopy never holds the weights a second time in the old type.
     memo: dict[int, Tensor] = {}
     with torch.inference_mode(False):
         for tensor in chain(network.parameters(), network.buffers()):

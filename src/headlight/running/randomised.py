@@ -1,4 +1,4 @@
-"""A model whose weights are drawn anew, from the head down."""
+"""A model whose weights are replaced by random ones, from the head down."""
 
 from copy import deepcopy
 from dataclasses import replace
@@ -9,7 +9,7 @@ from headlight.models.model import Model
 
 
 def randomised(model: Model, depth: int) -> Model:
-    """A copy whose head and last `depth` − 1 blocks have weights drawn anew, of the same mean and spread."""
+    """A copy whose head and last `depth` − 1 blocks have random weights of the same mean and spread."""
     network = deepcopy(model.network)
     copy = replace(model, network=network)
     blocks = copy.blocks

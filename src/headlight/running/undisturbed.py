@@ -1,4 +1,4 @@
-"""Work in a state of its own: what is set for a thread around a pass is put back, also on Ctrl-C."""
+"""Work in a known state: what is set for a thread around a pass is restored afterwards, also on Ctrl-C."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -22,11 +22,11 @@ from headlight.errors import HeadlightError
 T = TypeVar("T")
 
 DEVICES = ("cpu", "cuda", "mps", "xpu")
-"""Kinds of devices for each of which torch has an autocast."""
+"""Kinds of devices, for each of which torch has its own autocast."""
 
 
 def undisturbed(work: Callable[[], T], *contexts: AbstractContextManager[Any]) -> T:
-    """What `work` gives inside these contexts, which Ctrl-C can neither half enter nor half leave."""
+    """The result of `work` inside these contexts; Ctrl-C cannot interrupt entering or leaving them."""
     interrupts = Interrupts.held()
     outside, inside = ThreadState.now(), None
     undo = ExitStack()
@@ -38,7 +38,7 @@ def undisturbed(work: Callable[[], T], *contexts: AbstractContextManager[Any]) -
             interrupts.are_let_through = True
             return work()
         except KeyboardInterrupt as error:
-            # A context cut short in its leaving ends when its frame is forgotten, and would undo the restoring.
+            # A context whose exit was cut short finishes when its frame is freed: before we restore, then.
             clear_frames(error.__traceback__)
             raise
         finally:
@@ -46,7 +46,7 @@ def undisturbed(work: Callable[[], T], *contexts: AbstractContextManager[Any]) -
     finally:
         try:
             if inside is not None:
-                inside.restore()  # each context expects on leaving what it left on entering
+                inside.restore()  # each context expects to leave from the state in which it was entered
             undo.close()
         finally:
             outside.restore()
@@ -54,10 +54,10 @@ def undisturbed(work: Callable[[], T], *contexts: AbstractContextManager[Any]) -
 
 
 class Interrupts:
-    """Ctrl-C, kept waiting until `release` except while it is let through.
+    """Holds back Ctrl-C until `release`, except while it is let through.
 
-    One that is let through closes the door behind it, so that no second one can cut short the undoing that
-    the first has set off.
+    While one Ctrl-C is handled, others are held back, so that a second one cannot interrupt the clean-up
+    that the first has started.
     """
 
     def __init__(self) -> None:
@@ -67,12 +67,12 @@ class Interrupts:
 
     @classmethod
     def held(cls) -> "Interrupts":
-        """From now on; without effect in threads that get no signals."""
-        made = cls()
+        """Start to hold back Ctrl-C; without effect in threads that get no signals."""
+        interrupts = cls()
         if current_thread() is main_thread() and callable(signal.getsignal(signal.SIGINT)):
-            made.former = signal.getsignal(signal.SIGINT)
-            signal.signal(signal.SIGINT, made.handle)
-        return made
+            interrupts.former = signal.getsignal(signal.SIGINT)
+            signal.signal(signal.SIGINT, interrupts.handle)
+        return interrupts
 
     def handle(self, _number: int, frame: FrameType | None) -> None:
         """Pass an interrupt on, or keep it."""
@@ -84,7 +84,7 @@ class Interrupts:
         self.are_let_through = True
 
     def release(self) -> None:
-        """Put the former handler back and give it what waited."""
+        """Restore the former handler and pass on a Ctrl-C that was held back."""
         if self.former is None:
             return
         signal.signal(signal.SIGINT, self.former)
@@ -94,7 +94,7 @@ class Interrupts:
 
 @dataclass(frozen=True)
 class ThreadState:
-    """What torch keeps for a thread, and a `with` interrupted inside a network may have left changed."""
+    """What torch keeps per thread and an interrupted `with` inside a network may have left changed."""
 
     modes: tuple[TorchFunctionMode, ...]
     computes_gradients: bool
@@ -102,7 +102,7 @@ class ThreadState:
 
     @classmethod
     def now(cls) -> "ThreadState":
-        """As it is."""
+        """The state as it is now."""
         return cls(
             tuple(_get_current_function_mode_stack()),  # type: ignore[no-untyped-call]
             torch.is_grad_enabled(),
@@ -110,7 +110,7 @@ class ThreadState:
         )
 
     def restore(self) -> None:
-        """As it was."""
+        """Set the thread back to this state."""
         if ThreadState.now() == self:
             return
         while torch._C._len_torch_function_stack():
@@ -127,7 +127,7 @@ class ThreadState:
 
 @contextmanager
 def plain_state() -> Iterator[None]:
-    """No inference mode, autocast, other default device or compiled code, whatever the caller has set."""
+    """Switch off inference mode, autocast, another default device and compiled code inside the block."""
     if torch._C._functorch.get_dynamic_layer_stack_depth():
         raise inside_of("a transformation of torch.func, such as vmap or grad,")
     with ExitStack() as undo:
@@ -142,16 +142,17 @@ def plain_state() -> Iterator[None]:
 
 
 def inside_of(caller: str) -> HeadlightError:
-    """The error for a call from where a network cannot be watched."""
+    """The error for a call from a place where a network cannot be watched."""
     return HeadlightError(
-        f"headlight was called inside of {caller} where a network cannot be watched. Call it outside of it."
+        f"headlight was called inside {caller} where a network cannot be watched. Call it outside of it."
     )
 
 
 class Eagerly:
-    """Functions that torch.compile has made run as they were written while any thread is inside.
+    """Makes compiled functions run as they were written while any thread is inside.
 
-    torch knows this only for the whole process: the first to enter sets it, the last to leave puts it back.
+    torch has this setting only for the whole process: the first thread to enter sets it, and the last to
+    leave restores it.
     """
 
     def __init__(self) -> None:
@@ -161,7 +162,7 @@ class Eagerly:
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Inside."""
+        """Run without compiled code inside the block."""
         with self.lock:
             if self.count == 0:
                 try:
@@ -183,7 +184,7 @@ EAGERLY = Eagerly()
 
 @contextmanager
 def threads_as_found() -> Iterator[None]:
-    """Whatever sets the number of threads inside, afterwards it is what it was."""
+    """Restore the number of threads that torch uses after the block."""
     count = torch.get_num_threads()
     try:
         yield

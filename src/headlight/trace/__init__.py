@@ -1,1 +1,1 @@
-"""One forward pass of the user's own network, and everything methods may ask of it."""
+"""One forward pass of the user's network, and everything a method may need from it."""

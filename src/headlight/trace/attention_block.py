@@ -1,4 +1,4 @@
-"""`AttentionBlock`: what one attention block adds up, taken apart exactly.
+"""`AttentionBlock`: an attention block, decomposed exactly into the terms that it adds up.
 
 y_i = norm(x_i + Σ_j Σ_h A^h_ij W_O^h v^h_j + b_O), where v_j = W_V x_j + b_V; pre-norm blocks normalise
 before W_V and have no norm around the sum.
@@ -20,7 +20,7 @@ from headlight.trace.padding import zero_padding
 
 @dataclass(frozen=True, eq=False)
 class Norm:
-    """A layer normalisation as it acted: γ ⊙ (s − mean s) / √(variance + ε) + β."""
+    """A layer normalisation with the input s and output of one pass: γ ⊙ (s − mean s) / √(variance + ε) + β."""
 
     weight: Features
     bias: Features
@@ -30,13 +30,13 @@ class Norm:
 
     @cached_property
     def variance(self) -> Scores:
-        """The variance of what every token gave it."""
+        """The variance of the input at every token."""
         return self.given.var(-1, correction=0)
 
 
 @dataclass(frozen=True, eq=False)
 class AttentionBlock:
-    """One attention block. norm and second_norm are those after the sums; None in pre-norm blocks."""
+    """One attention block. norm and second_norm follow the two sums; None in pre-norm blocks."""
 
     attention: Attention
     values: Values
@@ -51,19 +51,19 @@ class AttentionBlock:
 def blocks_of(captured: Captured, inputs: Inputs) -> Iterator[AttentionBlock]:
     """The attention blocks of a pass, from input to output."""
     layers = zip(captured.blocks, captured.attention, captured.hidden[:-1], strict=True)
-    for own, attention, residual in layers:
-        kept = zero_padding(attention, inputs)
-        mixed = own.values.detach().to(kept)
-        projection, bias = projected(own.parts.projection, mixed)
+    for record, weights, residual in layers:
+        attention = zero_padding(weights, inputs)
+        values = record.values.detach().to(attention)
+        projection, bias = projected(record.parts.projection, values)
         first = second = None
-        output = own.second_norm[0]
-        if own.parts.norm is not None and own.norm is not None:
-            first = acted(own.parts.norm, *own.norm, inputs)
-            second = acted(own.parts.second_norm, *own.second_norm, inputs)
+        output = record.second_norm[0]  # pre-norm: the sum is the input of the second norm
+        if record.parts.norm is not None and record.norm is not None:
+            first = acted(record.parts.norm, *record.norm, inputs)
+            second = acted(record.parts.second_norm, *record.second_norm, inputs)
             output = first.output
         yield AttentionBlock(
-            attention=kept,
-            values=mixed,
+            attention=attention,
+            values=values,
             projection=projection,
             bias=bias,
             residual=zero_padding(residual, inputs),
@@ -74,7 +74,7 @@ def blocks_of(captured: Captured, inputs: Inputs) -> Iterator[AttentionBlock]:
 
 
 def put_together(block: AttentionBlock) -> Hidden:
-    """The output of the block from its parts, as a check: what is taken apart must add up."""
+    """The output of the block computed from its parts, to check that they add up."""
     mixed = torch.einsum("bhqk,bhkw,hwd->bqd", block.attention, block.values, block.projection)
     total = block.residual + mixed + block.bias
     if block.norm is None:
@@ -86,7 +86,7 @@ def put_together(block: AttentionBlock) -> Hidden:
 
 @torch.no_grad()
 def projected(module: nn.Module, values: Values) -> tuple[Projection, Features]:
-    """W_O as [head, width, feature], and b_O; of an unknown module, by what it does to unit vectors."""
+    """W_O as [head, width, feature], and b_O; for an unknown module, from what it does to unit vectors."""
     _, heads, _, width = values.shape
     if type(module) is nn.Linear:
         matrix, bias = module.weight.T, module.bias
@@ -103,7 +103,7 @@ def projected(module: nn.Module, values: Values) -> tuple[Projection, Features]:
 
 
 def acted(module: nn.Module, given: Tensor, output: Tensor, inputs: Inputs) -> Norm:
-    """A layer norm on what it was given."""
+    """A layer norm with its input and output."""
     assert isinstance(module, nn.LayerNorm)
     given, output = (zero_padding(states, inputs) for states in (given, output))
     weight, bias = (part.detach().to(given) for part in (module.weight, module.bias))

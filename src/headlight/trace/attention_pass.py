@@ -12,11 +12,11 @@ from headlight.trace.forward import forward
 
 
 def attention_of(model: Model, rows: Sequence[Row]) -> list[Attention]:
-    """The attention of every layer, padded as the rows are."""
+    """The attention of every layer; short rows are padded."""
     check_ids(model, rows)
     inputs = collate(rows, model.pad_id or 0, model.network.device)
-    found = forward(model, inputs, Wants(attention=True))
-    check_finite(found.logits, model)
-    if not found.captured.attention:
+    run = forward(model, inputs, Wants(attention=True))
+    check_finite(run.logits, model)
+    if not run.captured.attention:
         raise UnsupportedModel(f"{model.family} computed no attention that could be seen.")
-    return list(found.captured.attention)
+    return list(run.captured.attention)

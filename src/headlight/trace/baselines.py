@@ -1,4 +1,4 @@
-"""`Baseline`: what stands for a token that is taken away."""
+"""`Baseline`: what replaces a removed token."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ KINDS = ("mask", "mean", "pad", "zero")
 
 @dataclass(frozen=True)
 class Baseline:
-    """A token that carries no meaning, the mean of all tokens, or no embedding at all. Special tokens stay."""
+    """A token without meaning, the mean of all word embeddings, or zeros. Special tokens are never replaced."""
 
     kind: str
     token: int | None = None
@@ -24,15 +24,15 @@ class Baseline:
         return self.kind
 
     def embeddings(self, trace: Trace) -> Hidden:
-        """The embeddings of every row with its ordinary tokens taken away, positions kept."""
+        """The embeddings of every row with its ordinary tokens replaced; positions are kept."""
         if self.kind == "mean":
             mean: Hidden = trace.forward.once(self, trace.embed_mean)
             return mean
         if self.token is None:
             return trace.embeddings * ~trace.ordinary[..., None]
-        without = torch.where(trace.ordinary, self.token, trace.inputs.ids)
-        found: Hidden = trace.forward.once(self, lambda: trace.embed(without))
-        return found
+        ids = torch.where(trace.ordinary, self.token, trace.inputs.ids)
+        embeddings: Hidden = trace.forward.once(self, lambda: trace.embed(ids))
+        return embeddings
 
 
 ZERO = Baseline("zero")
@@ -41,8 +41,8 @@ ZERO = Baseline("zero")
 def chosen_baseline(model: Model, kind: Any) -> Baseline:
     """The baseline for a model: the mask token if it has one, else the mean of its word embeddings.
 
-    A pad token will not do in its place: decoders are not trained on it, and its embedding is often zero,
-    where the slope of a normalisation has no bound and no sum of gradients reaches the difference.
+    The pad token is no good default: decoders are not trained on it, and its embedding is often zero, where
+    the slope of a normalisation has no bound and no sum of gradients reaches the difference.
     """
     if isinstance(kind, Baseline):
         return kind
@@ -54,5 +54,5 @@ def chosen_baseline(model: Model, kind: Any) -> Baseline:
         raise unknown_name("baseline", str(kind), KINDS)
     if kind in tokens and tokens[kind] is None:
         has = ", ".join(f"'{name}'" for name in KINDS if tokens.get(name, 0) is not None)
-        raise InvalidOption(f"{model.name} has no {kind} token. Baselines it has: {has}.")
+        raise InvalidOption(f"{model.name} has no {kind} token. Its baselines: {has}.")
     return Baseline(kind, tokens.get(kind))

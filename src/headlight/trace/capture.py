@@ -1,8 +1,8 @@
-"""A pass that is watched. Everything is set on a double of the network, so the network itself is not touched.
+"""Watching a pass. Everything is set on a double of the network, so the network itself is not touched.
 
-Attention weights are seen through transformers' `AttentionInterface`; in families that do not go
-through it, by watching softmax. The recorder of the running pass sits in a context variable, so a
-pass in another thread is never recorded by mistake.
+Attention weights are seen through transformers' `AttentionInterface` or, in families that do not use it, by
+watching softmax. The recorder of the running pass is in a context variable, so a pass in another thread is
+never recorded by mistake.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,11 +37,11 @@ PRODUCTS = (
 
 @dataclass(frozen=True)
 class Wants:
-    """What a pass is watched for.
+    """What is captured in a pass.
 
-    blocks: the inputs and the output of the blocks. parts: what their attention adds up. last: the last hidden
-    states, which the head is given. gradient: all of it with its graph. relevance: so that relevance can be
-    sent back through it.
+    blocks: the input of every block and the output of the last. parts: the terms that each block's attention
+    adds up. last: the last hidden states, which the head reads. gradient: everything with its graph.
+    relevance: a switch behind every operation, so that relevance can be sent back.
     """
 
     attention: bool = False
@@ -54,10 +54,10 @@ class Wants:
 
 @dataclass(frozen=True, eq=False)
 class BlockRecord:
-    """What was seen of one attention block: its modules, and what they were given and gave.
+    """What was seen of one attention block: its modules, and their inputs and outputs.
 
-    values: what the heads mix, [batch, head, key, width]. norm: what went into and came out of the
-    normalisation of attention plus residual, None in pre-norm blocks; second_norm: the same of the other one.
+    values: what the heads mix, [batch, head, key, width]. norm: the input and output of the normalisation of
+    attention plus residual, None in pre-norm blocks. second_norm: the same for the other normalisation.
     """
 
     parts: BlockParts
@@ -68,11 +68,11 @@ class BlockRecord:
 
 @dataclass(frozen=True, eq=False)
 class Captured:
-    """What a pass left behind, as it was computed: with its graph, and with what padding made of it.
+    """What was captured in a pass, as it was computed: with its graph, and not zero at padding.
 
-    embeddings: the input of the first block (of an unknown family: the word embeddings). hidden: h⁰ … h^L, the
+    embeddings: the input of the first block (in an unknown family: the word embeddings). hidden: h⁰ … h^L, the
     input of every block and the output of the last. attention: the weights of every layer. last: what the head
-    was given. blocks: the attention blocks. board: what a sweep of relevance is told through.
+    reads. blocks: the attention blocks. board: controls the switches for a relevance sweep.
     """
 
     embeddings: Tensor
@@ -92,7 +92,7 @@ class Captured:
 class Recorder:
     """Watches one forward pass and keeps what it sees, in the order in which it happens.
 
-    replacement: stands in for the embeddings.
+    replacement: replaces the embeddings that the network computes.
     """
 
     wants: Wants
@@ -109,7 +109,7 @@ class Recorder:
     second_norms: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
     def captured(self) -> Captured:
-        """What was seen, once the pass is over."""
+        """Everything that was seen in the finished pass."""
         assert self.embeddings is not None, "the embedding module did not run"
         output = () if self.block_output is None else (self.block_output,)
         return Captured(
@@ -124,14 +124,14 @@ class Recorder:
     def blocks(self) -> Iterator[BlockRecord]:
         """The attention blocks, if their values were seen; pre-norm families have no norm after the sum."""
         norms = iter(self.norms)
-        # Attention that does not go through the interface shows no values there; softmax is watched next.
+        # Attention outside the interface shows no values there; the proof then tries watching softmax.
         seen = zip(self.parts, self.values, self.second_norms, strict=False)
         for parts, values, second in seen if len(self.values) == len(self.parts) else ():
             first = None if parts.norm is None else next(norms)
             yield BlockRecord(parts, values, first, second)
 
     def see_embeddings(self, _module: nn.Module, _args: Any, output: Tensor) -> Tensor | None:
-        """Record the embeddings, cut from what made them, and give the network a copy, which it may change."""
+        """Record the embeddings as a leaf, and give the network a copy, which it may change in place."""
         if self.embeddings is not None:
             return None
         if self.replacement is None:
@@ -142,7 +142,7 @@ class Recorder:
 
     @property
     def misses_values(self) -> bool:
-        """Whether the values that the last attention weighs are still to be seen."""
+        """Whether the values that belong to the last attention weights have not been seen yet."""
         return self.wants.parts and len(self.values) < len(self.attention)
 
     def see_input(self, _module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -150,13 +150,13 @@ class Recorder:
         self.block_inputs.append(args[0] if args else kwargs["hidden_states"])
 
     def see_output(self, _module: nn.Module, _args: Any, output: Any) -> None:
-        """Record the output of a block; that of the last one stays."""
+        """Record the output of a block; the last one is kept."""
         self.block_output = output if isinstance(output, Tensor) else output[0]
 
     def see_last(self, _module: nn.Module, _args: Any, output: Any) -> Any:
-        """Record the last hidden states. In a pass without gradients the head alone is given some.
+        """Record the last hidden states. In a pass without gradients, only the head gets them.
 
-        A module that runs several times, as in ALBERT, is seen several times; the last one stays.
+        A module that runs several times, as in ALBERT, is seen several times; the last time counts.
         """
         states = output if isinstance(output, Tensor) else output[0]
         if not self.wants.gradient:
@@ -172,7 +172,7 @@ class Recorder:
     def see_second_norm(
         self, parts: BlockParts, _module: nn.Module, args: tuple[Tensor, ...], output: Tensor
     ) -> None:
-        """Record the other normalisation of a block, and whose it was."""
+        """Record the other normalisation of a block, and to which block it belongs."""
         self.second_norms.append((args[0], output))
         self.parts.append(parts)
 
@@ -194,12 +194,12 @@ def watched_attention(
     softcap: float | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, Tensor]:
-    """Attention written out, softmax(q·k·scaling + mask)·v, its weights shown to the recorder."""
+    """Attention written out, softmax(q·k·scaling + mask)·v; the recorder gets its weights."""
     if kwargs.get("s_aux") is not None:
         raise UnsupportedModel(
             "adds attention sinks to its softmax, which headlight does not follow"
         )
-    shared = query.shape[1] // key.shape[1]
+    shared = query.shape[1] // key.shape[1]  # grouped queries: several heads share keys and values
     if shared > 1:
         key, value = key.repeat_interleave(shared, 1), value.repeat_interleave(shared, 1)
     logits = query @ key.transpose(2, 3) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
@@ -225,7 +225,7 @@ AttentionMaskInterface.register(IMPLEMENTATION, eager_mask)
 class SoftmaxWatch(TorchFunctionMode):
     """Shows every [batch, head, query, key] softmax to the recorder, for families with their own attention.
 
-    What the next product multiplies with as many weights are the values.
+    The values are the second factor of the next product whose first factor has the shape of the weights.
     """
 
     def __torch_function__(
@@ -249,13 +249,13 @@ class SoftmaxWatch(TorchFunctionMode):
 
 
 def misshapen(model: Model, attention: Sequence[Tensor], inputs: Inputs) -> str:
-    """Why maps of attention are not one for each layer, of all tokens; empty if they are.
+    """Why the attention maps are not one per layer, from all tokens to all tokens; '' if they are.
 
-    Some networks attend otherwise from a certain length on, so this is asked of every pass.
+    Some networks attend differently from a certain length on, so every pass is checked.
     """
     count = inputs.ids.shape[1]
     if any(a.shape[-2:] != (count, count) for a in attention):
-        return "attends to something else than every token from every token"
+        return "does not attend from every token to every token"
     layers = getattr(model.network.config.get_text_config(), "num_hidden_layers", None)
     if layers is not None and layers != len(attention):
         return f"shows {len(attention)} attention maps in {layers} layers"
@@ -266,7 +266,7 @@ def misshapen(model: Model, attention: Sequence[Tensor], inputs: Inputs) -> str:
 
 
 def unseen(model: Model, reason: str) -> UnsupportedModel:
-    """The error for methods that need attention where it cannot be used."""
+    """The error for methods that need attention if it cannot be used."""
     return UnsupportedModel(
         f"{model.family} {reason}. Use a method without attention: "
         "input_x_gradient, integrated_gradients, occlusion."
@@ -275,7 +275,7 @@ def unseen(model: Model, reason: str) -> UnsupportedModel:
 
 @contextmanager
 def watching(model: Model, recorder: Recorder) -> Iterator[None]:
-    """Watch the passes of a double inside the block; it can be watched by another recorder afterwards."""
+    """Watch the passes of a double inside the block; afterwards another recorder can watch it."""
     if recorder.wants.attention and model.attention_refusal:
         raise unseen(model, model.attention_refusal)
     if recorder.board is not None and model.relevance_refusal:
@@ -307,25 +307,27 @@ def watching(model: Model, recorder: Recorder) -> Iterator[None]:
 
 @contextmanager
 def attending(network: PreTrainedModel, implementation: str) -> Iterator[None]:
-    """Another attention implementation, for the network and every part with a config of its own.
+    """Use another attention implementation for the network and every part with its own config.
 
-    Every family has "eager"; ours is set only where a family lets implementations be chosen.
+    Every family has "eager"; ours is set only if the family allows a choice of implementations.
     """
     configs = {id(m.config): m.config for m in network.modules() if isinstance(m, PreTrainedModel)}
-    found = [(config, config._attn_implementation_internal) for config in configs.values()]
+    # The private attribute, because `set_attn_implementation` only warns in families without the interface,
+    # where "eager" is needed, and cannot restore several configs one by one.
+    former = [(config, config._attn_implementation_internal) for config in configs.values()]
     try:
         if implementation == "eager" or network._can_set_attn_implementation():
             for config in configs.values():
                 config._attn_implementation_internal = implementation
         yield
     finally:
-        for config, former in found:
-            config._attn_implementation_internal = former
+        for config, original in former:
+            config._attn_implementation_internal = original
 
 
 @contextmanager
 def hooked(model: Model, recorder: Recorder) -> Iterator[None]:
-    """Hooks on the embeddings and, if wanted, on the blocks; they act for this recorder's pass only."""
+    """Set hooks on the embeddings and, if wanted, on the blocks; they act only in this recorder's pass."""
 
     def ours(see: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *args: see(*args) if RECORDER.get() is recorder else None

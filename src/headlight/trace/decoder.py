@@ -19,8 +19,8 @@ HEADED = (Task.MASKED, Task.CAUSAL)
 class Decoder:
     """Token probabilities from hidden states, by the head of a masked or causal language model.
 
-    The head is run as the network runs it: its body is asked for nothing and answers with the hidden
-    states, through the last normalisation where the family has one there.
+    For the call, the base model's forward is replaced by one that returns these states (after the final
+    normalisation, if the family has one), so the head runs exactly as in the network.
     """
 
     model: Model
@@ -38,10 +38,10 @@ class Decoder:
     @torch.no_grad()
     def probabilities(self, hidden: Hidden) -> Tensor:
         """[batch, token, vocabulary] from [batch, token, feature]."""
-        own = double(self.model)
-        network = own.network
+        model = double(self.model)
+        network = model.network
         states = hidden.to(network.device, network.dtype)
-        for norm in own.final_norms:
+        for norm in model.final_norms:
             states = norm(states)
         answer = BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=states)
         network.base_model.forward = lambda *_args, **_kwargs: answer

@@ -1,7 +1,7 @@
 """The network that the released ALTI code differentiates, which is not the classifier it explains.
 
-It takes the output of the whole embedding module and feeds it back as `inputs_embeds`, so positions,
-types and normalisation are applied a second time. Kept only to reproduce its numbers.
+That code takes the output of the whole embedding module and feeds it back as `inputs_embeds`, so positions,
+types and normalisation are applied twice. This file exists only to reproduce its numbers.
 """
 
 import torch
@@ -17,9 +17,9 @@ from headlight.trace.goal import Goal
 
 
 def embedded_twice(model: Model, inputs: Inputs, goal: Goal) -> tuple[Hidden, Hidden]:
-    """Embedding output, and the gradient of the probability of the doubly embedded network.
+    """The embedding output, and the gradient of the probability of the doubly embedded network.
 
-    Row by row and without padding, because decoders do not see padding in `inputs_embeds`.
+    Rows run one by one without padding, because decoders cannot recognise padding in `inputs_embeds`.
     """
     leaves, answers = [], []
     model = double(model)
@@ -51,6 +51,6 @@ def first_embeddings(model: Model, inputs: Inputs) -> Tensor:
 
 
 def padded(values: Tensor, width: int) -> Tensor:
-    """Values [1, token, feature] in at least 32 bits, filled up with zeros to `width` tokens."""
+    """Values [1, token, feature] in at least 32 bits, padded with zeros to `width` tokens."""
     wide = values.to(max_precision(values.dtype))
     return nn.functional.pad(wide, (0, 0, 0, width - values.shape[1]))

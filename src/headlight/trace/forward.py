@@ -1,4 +1,4 @@
-"""`Pass`: one forward pass that was watched; what went in, what was captured, and the logits."""
+"""`Pass`: one forward pass that was watched: its inputs, what was captured, and the logits."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
@@ -25,9 +25,9 @@ from headlight.trace.relevance.intercept import Switchboard
 class Pass:
     """One forward pass of a batch: a model (a double of it), its inputs, what was captured, and the logits.
 
-    Logits are [batch, position, class]. They and what was captured have their graph, so that any number of
-    targets can be explained by sweeps back through it. The properties are for methods to read: detached, in at
-    least 32 bits, and zero at padding. Nothing here depends on a target.
+    Logits are [batch, position, class]. They and the captured tensors keep their graph, so that any number of
+    targets can be explained by sweeps back through it. The properties are for methods: detached, in at least
+    32 bits, and zero at padding. Nothing here depends on a target.
     """
 
     model: Model
@@ -37,7 +37,7 @@ class Pass:
     kept: dict[Hashable, Any] = field(default_factory=dict)
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made once and kept for the next that asks by this key."""
+        """The result of `make`, computed once and kept under this key."""
         if key not in self.kept:
             self.kept[key] = make()
         return self.kept[key]
@@ -59,7 +59,7 @@ class Pass:
 
     @cached_property
     def blocks(self) -> tuple[AttentionBlock, ...]:
-        """The attention block of every layer, to be taken apart."""
+        """The attention block of every layer, for methods that decompose it."""
         return tuple(blocks_of(self.captured, self.inputs))
 
     # ------------------------------------------------------------------------- further passes
@@ -67,7 +67,7 @@ class Pass:
     def again(self, embeddings: Hidden) -> Tensor:
         """The logits of the same batch with other embeddings, differentiable in them.
 
-        Embeddings of several such batches, one after the other, share the pass.
+        Several such batches of embeddings, one after the other, share the pass.
         """
         size = 1 if self.model.takes_one_row else len(embeddings)
         repeated = self.inputs.repeated(len(embeddings) // len(self.inputs.ids))
@@ -93,7 +93,7 @@ class Pass:
         def replace_words(_module: Any, _args: Any, output: Tensor) -> Tensor:
             return torch.where(places[..., None], mean.to(output), output)
 
-        # Before the hook that captures the embeddings, which stands on the same module in some families.
+        # It must run before the hook that captures the embeddings, which some families have on this module.
         handle = words.register_forward_hook(replace_words, prepend=True)
         try:
             return self.embed(self.inputs.ids)
@@ -102,18 +102,19 @@ class Pass:
 
 
 def forward(model: Model, inputs: Inputs, wants: Wants, embeddings: Tensor | None = None) -> Pass:
-    """Run the model once and capture what is wanted; `embeddings` stand in for those that it makes."""
-    own = double(model)
+    """Run the model once and capture what is wanted; `embeddings` replace those that it computes."""
+    model = double(model)
     board = Switchboard(len(inputs.ids)) if wants.relevance else None
     recorder = Recorder(wants, board, embeddings)
-    logits = undisturbed(lambda: logits_of(own, inputs), plain_state(), watching(own, recorder))
-    return Pass(own, inputs, recorder.captured(), logits)
+    logits = undisturbed(lambda: logits_of(model, inputs), plain_state(), watching(model, recorder))
+    return Pass(model, inputs, recorder.captured(), logits)
 
 
 def mean_output(words: nn.Module) -> Tensor:
-    """What a module of word embeddings gives on the average of all its tokens."""
+    """The mean output of a word-embedding module over its vocabulary."""
     weight = words.weight
     assert isinstance(weight, Tensor)
+    # The module is run instead of its weight read, because some families scale what it looks up.
     with torch.no_grad():
         parts = torch.split(torch.arange(len(weight), device=weight.device), TOKENS_AT_ONCE)
         total = sum((words(ids).double().sum(0) for ids in parts), torch.zeros(()))

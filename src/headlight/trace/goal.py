@@ -1,4 +1,4 @@
-"""`Goal`: the resolved targets of a batch: which of its logits, with which sign, and where they are read."""
+"""`Goal`: the resolved targets of a batch: which of its logits, with which signs, and where they are read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,11 @@ Output = Literal["logit", "probability", "log_probability"]
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """The targets of a whole batch, as index tensors into its logits."""
+    """The targets of a whole batch, as index tensors into its logits.
+
+    weights: the weight of each token's row in the read-out; None if it is not known. kind: how logits become
+    probabilities. outputs: what is explained in each row, the logit or the probability.
+    """
 
     resolved: tuple[ResolvedTarget, ...]
     positions: Terms
@@ -35,7 +39,7 @@ class Goal:
         return logits[rows, self.positions, self.classes]
 
     def term_log_probabilities(self, logits: Tensor, present: Tensor) -> TermValues:
-        """Their log-probabilities: over classes, over positions for answer spans, or on their own."""
+        """The log-probabilities of the terms: over classes, over positions for answer spans, or independent."""
         rows = torch.arange(len(logits), device=logits.device)[:, None]
         if self.kind == "class":
             choices = logits[rows, self.positions].log_softmax(-1)
@@ -46,8 +50,8 @@ class Goal:
         return torch.nn.functional.logsigmoid(self.term_logits(logits))
 
     def value(self, logits: Tensor, present: Tensor, output: Output | None = None) -> PerRow:
-        """The explained number of every row: each row's own output, or the same one for all."""
-        outputs = [output or own for own in self.outputs]
+        """The explained number of every row; `output` overrides what each row asks for."""
+        outputs = [output or asked for asked in self.outputs]
         values = (self.term_logits(logits) * self.signs).sum(1)
         if set(outputs) == {"logit"} or self.kind == "value":
             return values
@@ -62,7 +66,7 @@ class Goal:
         return torch.stack([by_name[name][row] for row, name in enumerate(outputs)])
 
     def seed(self, logits: Tensor, sign: float, size: Literal["one", "logit"]) -> Tensor:
-        """Where relevance starts: at the terms of one sign, with 1 or with the size of the logit."""
+        """Where relevance starts: at the terms of one sign, with 1 or with the value of the logit."""
         values = (self.signs == sign).to(logits)
         if size == "logit":
             values = values * self.term_logits(logits).detach()
@@ -71,7 +75,7 @@ class Goal:
         return torch.zeros_like(logits).index_put(place, values, accumulate=True)
 
     def alone(self, term: int) -> "Goal":
-        """One term of every row with sign 1, read where it stands; pooled heads read as before."""
+        """One term of every row with sign 1, read at its own position; pooled heads read as before."""
         column = slice(term, term + 1)
         weights = self.weights
         if weights is not None and self.kind == "span":
@@ -85,7 +89,7 @@ class Goal:
         )
 
     def repeated(self, count: int) -> "Goal":
-        """The goals of the whole batch this many times, one after the other."""
+        """The goal of the batch repeated this many times, one copy after the other."""
         return replace(
             self,
             resolved=self.resolved * count,
@@ -124,9 +128,9 @@ def goal_of(
                 "a regression head has no probability. Use output='logit', its value."
             )
         check_target(target, model.task)
-        own = logits[number, : len(row)].detach()
-        resolved.append(resolve(Unresolved(target, model, row, own, released)))
-    width = max(len(each.terms) for each in resolved)
+        row_logits = logits[number, : len(row)].detach()
+        resolved.append(resolve(Unresolved(target, model, row, row_logits, released)))
+    width = max(len(target.terms) for target in resolved)
 
     def column(name: str) -> list[list[float | int]]:
         return [
@@ -158,12 +162,12 @@ def kind_of(model: Model) -> Literal["class", "sigmoid", "span", "value"]:
 def reading_weights(
     resolved: Sequence[ResolvedTarget], inputs: Inputs, dtype: torch.dtype
 ) -> Scores | None:
-    """Weight of each token's row in the read-out; None where the place is not known."""
+    """The weight of each token's row in the read-out; None if the read-out of a row is not known."""
     weights = torch.zeros(inputs.ids.shape, dtype=dtype, device=inputs.ids.device)
-    for number, each in enumerate(resolved):
-        if each.read_at is None:
+    for number, target in enumerate(resolved):
+        if target.read_at is None:
             return None
-        for position, weight in each.read_at:
+        for position, weight in target.read_at:
             weights[number, position] += weight
     return weights
 
@@ -176,10 +180,11 @@ FIELDS = {
     Task.MASKED: {"label", "contrast", "position", "word"},
     Task.CAUSAL: {"label", "contrast", "position"},
 }
+"""The fields of a target that mean something for each task."""
 
 
 def check_target(target: Target, task: Task) -> None:
-    """Refuse a part of the target that means nothing for the task."""
+    """Refuse a field of the target that means nothing for the task."""
     for name in ("label", "contrast", "position", "word", "span", "part"):
         value = getattr(target, name)
         if value not in (None, "span") and name not in FIELDS[task]:

@@ -1,4 +1,4 @@
-"""What was captured, made ready for methods to read."""
+"""Captured values, prepared for methods to read."""
 
 from torch import Tensor
 

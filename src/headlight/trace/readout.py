@@ -1,8 +1,8 @@
 """Where a head reads an input, checked on every input that is explained.
 
-∂logit/∂h [token, feature] of the last hidden states h says which tokens the head reads. A head that mixes
-tokens by fixed weights, logit = f(Σ_t w_t h_t), has rows w_t v: all along one vector. Then w is known
-exactly, whatever f is. Rows along several vectors mean that the head weighs tokens by what they hold.
+∂logit/∂h [token, feature] with respect to the last hidden states h shows which tokens the head reads. If a head
+mixes tokens by fixed weights, logit = f(Σ_t w_t h_t), its rows are w_t v, all along one vector, and w is known
+exactly, whatever f is. Rows along several vectors mean that the head weighs tokens by their content.
 `proof/readout.py` derives the rule from probes when a network is wrapped.
 """
 
@@ -15,26 +15,26 @@ from headlight.shapes import Scores
 from headlight.trace.forward import Pass
 from headlight.trace.goal import Goal
 
-BY_CONTENT = "weighs the tokens by what they hold, as maximum or attention pooling does"
+BY_CONTENT = "weighs the tokens by their content, as maximum or attention pooling does"
 OTHER_TOKENS = "reads other tokens than the one it labels"
 UNREAD = "reads nothing of its last hidden states"
-ELSEWHERE = "reads this input at other tokens than the probes of when it was wrapped"
+ELSEWHERE = "reads this input at other tokens than it read the probes when it was wrapped"
 
 
 def tolerance(model: Model) -> float:
-    """How far shares of a read-out may be off, of 1."""
+    """How far the shares of a read-out, which sum to 1, may be off."""
     return 0.05 if is_half_precision(model.network) else 1e-3
 
 
 def read_place(goal: Goal, model: Model) -> Scores:
-    """The weights of the read-out, or the reason why there are none."""
+    """The weights of the read-out; refused with the reason if there are none."""
     if model.readout.refusal or goal.weights is None:
         raise unread(model, model.readout.refusal)
     return goal.weights
 
 
 def check_reading(forward: Pass, goal: Goal) -> None:
-    """Refuse rows that the head reads elsewhere than it read the probes."""
+    """Refuse rows that the head reads at other tokens than the rule from the probes says."""
     model, logits, last = forward.model, forward.logits, forward.captured.last
     assert goal.weights is not None
     if last is None or not logits.requires_grad:
@@ -49,37 +49,38 @@ def check_reading(forward: Pass, goal: Goal) -> None:
         return
     gradients = gradient_of(terms.sum(), last)
     for weights, gradient in zip(goal.weights.double(), gradients, strict=True):
-        found = shares_of(gradient, tolerance(model))
-        if found == BY_CONTENT:
+        shares = shares_of(gradient, tolerance(model))
+        if shares == BY_CONTENT:
             raise unread(model, BY_CONTENT)
-        if isinstance(found, Tensor) and float((found - weights).abs().max()) > 2 * tolerance(
+        # Twice the tolerance, because the rule and the shares of this row may each be off by one.
+        if isinstance(shares, Tensor) and float((shares - weights).abs().max()) > 2 * tolerance(
             model
         ):
             raise unread(model, ELSEWHERE)
 
 
 def unread(model: Model, reason: str) -> UnsupportedModel:
-    """The error for methods that read a row where there is none to be read."""
+    """The error for methods that read a row of a matrix if there is no such row."""
     return UnsupportedModel(
         f"the head of {model.family} {reason}, so there is no row of a token-to-token matrix that "
         "explains it. Use a method that reads no row: input_x_gradient, integrated_gradients, grad_sam."
     )
 
 
-# --------------------------------------------------------------------------- what gradients tell
+# --------------------------------------------------------------------------- what gradients show
 
 
 def gradient_of(value: Tensor, states: Tensor | None) -> Tensor:
     """∂value/∂states in 64 bits; zero where the value does not depend on them."""
     assert states is not None
-    (found,) = torch.autograd.grad(
+    (gradient,) = torch.autograd.grad(
         value, states, retain_graph=True, allow_unused=True, materialize_grads=True
     )
-    return found.double()
+    return gradient.double()
 
 
 def shares_of(gradient: Tensor, most: float) -> Tensor | str:
-    """The weights w of a gradient w_t v, as shares, or why there are none."""
+    """The weights w of a gradient w_t v, as shares of 1, or why there are none."""
     strongest = gradient[gradient.norm(dim=-1).argmax()]
     if not bool(strongest.any()):
         return UNREAD
@@ -92,10 +93,10 @@ def shares_of(gradient: Tensor, most: float) -> Tensor | str:
 
 
 def beside(gradient: Tensor, places: Tensor, most: float) -> str:
-    """Why a gradient does not stand at these tokens alone, one of each row; empty if it does."""
+    """Why a gradient is not at these tokens alone, one token per row; '' if it is."""
     lengths = gradient.norm(dim=-1)
-    own = lengths.gather(1, places[:, None])
+    here = lengths.gather(1, places[:, None])
     others = lengths.scatter(1, places[:, None], 0.0)
-    if bool((others > most * own).any()):
+    if bool((others > most * here).any()):
         return OTHER_TOKENS
-    return "" if bool(own.any()) else UNREAD
+    return "" if bool(here.any()) else UNREAD

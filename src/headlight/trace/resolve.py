@@ -1,4 +1,4 @@
-"""Resolving a target, task by task: which logits of a row are explained, and where they are read."""
+"""Resolving a target for each task: which logits of a row are explained, and where they are read."""
 
 from dataclasses import dataclass, replace
 
@@ -36,7 +36,7 @@ FEW_PLACES = 2
 class ResolvedTarget:
     """The target of one row: its terms, where it is read (None: not known), and its name for people.
 
-    note: what was chosen where the target left it open and there was more than one choice.
+    note: what was chosen if the target left a choice open.
     """
 
     terms: tuple[Term, ...]
@@ -47,7 +47,7 @@ class ResolvedTarget:
 
     @property
     def positions(self) -> tuple[int, ...] | None:
-        """The few tokens at which it is read; None if they are many or not known."""
+        """The tokens at which the target is read; None if they are many or not known."""
         if self.read_at is None or len(self.read_at) > FEW_PLACES:
             return None
         return tuple(position for position, _ in self.read_at)
@@ -55,7 +55,7 @@ class ResolvedTarget:
 
 @dataclass(frozen=True, eq=False)
 class Unresolved:
-    """A target to be resolved: what was asked of which row, and the logits [position, class] of its tokens."""
+    """A target to be resolved, with its model and row and the logits [position, class] of the row."""
 
     target: Target
     model: Model
@@ -103,19 +103,19 @@ def class_index(label: Label, model: Model, count: int) -> int:
         return label
     exact = [index for index, name in model.labels.items() if name == label]
     alike = [index for index, name in model.labels.items() if name.lower() == label.lower()]
-    found = exact or alike
-    if not found:
+    indices = exact or alike
+    if not indices:
         raise unknown_name("label", label, model.labels.values())
-    if len(found) > 1:
+    if len(indices) > 1:
         raise InvalidOption(
-            f"{len(found)} labels of {model.name} are called '{label}': {', '.join(map(str, found))}. "
+            f"{len(indices)} labels of {model.name} are called '{label}': {', '.join(map(str, indices))}. "
             "Give the number of one of them."
         )
-    return found[0]
+    return indices[0]
 
 
 def pooled_at(model: Model, row: Row) -> Places | None:
-    """Where a head that decides once reads a row, if that is known."""
+    """Where a head that decides once reads a row; None if that is not known."""
     if model.readout.refusal:
         return None
     weights = model.readout.weights(row, model.own_pad_id)
@@ -123,7 +123,7 @@ def pooled_at(model: Model, row: Row) -> Places | None:
 
 
 def resolve_token_label(asked: Unresolved) -> ResolvedTarget:
-    """One class at one token; by default the first mask, else the surest token that is not labelled 'O'."""
+    """One class at one token; by default the first mask, else the most certain token not labelled 'O'."""
     position, note = chosen_position(asked.target, asked.row), ""
     if position is None:
         position, note = first_mask(asked) or surest_token(asked)
@@ -132,7 +132,7 @@ def resolve_token_label(asked: Unresolved) -> ResolvedTarget:
 
 
 def first_mask(asked: Unresolved) -> tuple[int, str] | None:
-    """The first mask, and what is to be said where there are others."""
+    """The first mask, with a note if there are others; None without a mask."""
     masks = masked_positions(asked.model, asked.row)
     if not masks:
         return None
@@ -141,12 +141,13 @@ def first_mask(asked: Unresolved) -> tuple[int, str] | None:
 
 
 def surest_token(asked: Unresolved) -> tuple[int, str]:
-    """The token whose label is surest among those not labelled 'O', and that it was chosen so."""
+    """The token with the most certain label other than 'O', and a note that says how it was chosen."""
     model, row, logits = asked.model, asked.row, asked.logits
     probabilities = logits.softmax(-1).amax(-1)
     outside = [index for index, name in model.labels.items() if name.upper() == "O"]
     plain = torch.tensor([int(p) in outside for p in logits.argmax(-1)], device=logits.device)
     special = torch.tensor(row.is_special, device=logits.device)
+    # Probabilities are at most 1, so tokens labelled 'O' rank below all others, and special tokens last.
     rank = probabilities - plain.to(probabilities) - 2 * special.to(probabilities)
     position = int(rank.argmax())
     among = "all are labelled 'O'" if bool(plain[position]) else "the surest that has a label"
@@ -173,7 +174,7 @@ def chosen_position(target: Target, row: Row) -> int | None:
 
 
 def masked_positions(model: Model, row: Row) -> list[int]:
-    """Where the mask token of the tokenizer stands."""
+    """The positions of the tokenizer's mask token."""
     mask_id = None if model.tokenizer is None else model.tokenizer.mask_token_id
     return [p for p, token in enumerate(row.ids) if mask_id is not None and token == mask_id]
 
@@ -182,7 +183,7 @@ def masked_positions(model: Model, row: Row) -> list[int]:
 
 
 def resolve_answer(asked: Unresolved) -> ResolvedTarget:
-    """Start and end of the best valid answer span, of a given one, or one end of it."""
+    """Start and end of an answer span, or one of them; by default of the best valid span."""
     target, row = asked.target, asked.row
     part = target.label if target.label in ("start", "end") else target.part
     predicted = best_span(asked.logits, answerable(row, asked.logits))
@@ -197,7 +198,7 @@ def resolve_answer(asked: Unresolved) -> ResolvedTarget:
 
 
 def chosen_span(asked: Unresolved, is_whole: bool) -> tuple[int, int] | None:
-    """The span that the target names, the ends on their own, or nothing for the best valid span."""
+    """The span that the target names, or the best start and end chosen separately; None for the best span."""
     target, row, logits = asked.target, asked.row, asked.logits
     if target.span is not None:
         start, end = (position % len(row) for position in target.span)
@@ -219,7 +220,7 @@ def chosen_span(asked: Unresolved, is_whole: bool) -> tuple[int, int] | None:
 
 
 def answerable(row: Row, logits: Tensor) -> Tensor:
-    """1 where an answer may be: the second text of a pair, else everything that is not special."""
+    """1 where an answer may be: in the second text of a pair, else at every token that is not special."""
     segments = row.segments or (None,) * len(row)
     if 1 in segments:
         return torch.tensor([float(s == 1) for s in segments], device=logits.device)
@@ -231,6 +232,7 @@ def best_span(logits: Tensor, allowed: Tensor) -> tuple[int, int]:
     """The span start ≤ end with the largest sum of logits."""
     count = len(logits)
     sums = logits[:, None, 0] + logits[None, :, 1]
+    # The band start ≤ end < start + LONGEST_ANSWER.
     order = torch.ones(count, count, device=logits.device).triu().tril(LONGEST_ANSWER - 1)
     sums = sums.masked_fill((order * allowed[:, None] * allowed[None, :]) == 0, -torch.inf)
     return divmod(int(sums.argmax()), count)
@@ -251,13 +253,13 @@ def find_answer(answer: Label, row: Row) -> tuple[int, int]:
     ]
     if begin < 0 or not answer or not inside:
         raise InvalidOption(
-            f"the answer {answer!r} does not stand in the context. Give its text as it stands there."
+            f"the answer {answer!r} is not in the context. Give its text exactly as it stands there."
         )
     return inside[0], inside[-1]
 
 
 def answer_name(row: Row, start: int, end: int) -> str:
-    """An answer for people: its text, or its tokens."""
+    """The name of an answer for people: its text, or its tokens if there is no text."""
     segments = row.segments or (None,) * len(row)
     is_placed = row.texts and row.offsets and segments[start] is not None
     if row.offsets and is_placed and segments[start] == segments[end]:
@@ -307,7 +309,7 @@ def resolved_token(asked: Unresolved, position: int) -> ResolvedTarget:
 
 
 def token_id(token: Label, model: Model, count: int) -> int:
-    """The id of a vocabulary token; a word is taken with the space before it where that is one token."""
+    """The id of a vocabulary token; a word is taken with a space before it if that is one token."""
     if isinstance(token, int):
         if not 0 <= token < count:
             raise InvalidOption(
@@ -334,7 +336,7 @@ def token_id(token: Label, model: Model, count: int) -> int:
 
 
 def token_name(index: int, model: Model) -> str:
-    """A vocabulary token for people."""
+    """The text of a vocabulary token, for people."""
     if model.tokenizer is None:
         return str(index)
     text = str(model.tokenizer.decode([index]))

@@ -1,4 +1,4 @@
-"""`Trace`: a forward pass and one target of it; the gradients, relevance and further passes methods ask for."""
+"""`Trace`: a forward pass and one goal; it gives methods gradients, relevance and further passes."""
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,10 +42,11 @@ class Gradients:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """One forward pass of a batch, and the goal that is explained; what a method is a function of.
+    """One forward pass of a batch and the goal that is explained: the argument of every method.
 
-    Any number of traces may share a pass, each with a goal of its own; everything a trace gives is about its
-    own goal. ordinary: the tokens that are not special; all of a row that has no others.
+    Any number of traces may share a pass, each with its own goal.
+    ordinary: the tokens that are not special; all tokens of a row that has only special ones.
+    kept: what `once` has computed.
     """
 
     forward: Pass
@@ -57,17 +58,17 @@ class Trace:
 
     @property
     def inputs(self) -> Inputs:
-        """What the network was given."""
+        """What the network received."""
         return self.forward.inputs
 
     @property
     def logits(self) -> Tensor:
-        """What it answered, [batch, position, class]."""
+        """What the network returned, [batch, position, class]."""
         return self.forward.logits.detach()
 
     @property
     def embeddings(self) -> Hidden:
-        """The input of the first block (of an unknown family: the word embeddings)."""
+        """The input of the first block (in an unknown family: the word embeddings)."""
         return self.forward.embeddings
 
     @property
@@ -82,13 +83,13 @@ class Trace:
 
     @property
     def blocks(self) -> tuple[AttentionBlock, ...]:
-        """The attention block of every layer, to be taken apart."""
+        """The attention block of every layer, for methods that decompose it."""
         return self.forward.blocks
 
     # --------------------------------------------------------------------------- about the goal
 
     def about(self, goal: Goal) -> "Trace":
-        """The trace of another goal on the same pass."""
+        """A trace of the same pass with another goal."""
         return replace(self, goal=goal, kept={})
 
     def terms(self) -> "Iterator[tuple[TermValues, Trace]]":
@@ -97,32 +98,32 @@ class Trace:
             yield self.goal.signs[:, number : number + 1], self.about(self.goal.alone(number))
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made once for this goal and kept for the next method that asks by this key."""
+        """The result of `make`, computed once for this goal and kept for every method that uses this key."""
         if key not in self.kept:
             self.kept[key] = make()
         return self.kept[key]
 
     def gradients(self, output: Output | None = None) -> Gradients:
-        """All gradients of the target from one backward sweep, made once."""
-        found: Gradients = self.once(
+        """All gradients of the target from one backward sweep, computed once."""
+        gradients: Gradients = self.once(
             ("gradients", output), lambda: gradients_of(self.forward, self.goal, output)
         )
-        return found
+        return gradients
 
     def relevance(self, flow: Flow) -> Relevance:
-        """The relevance of everything captured from one backward sweep, made once.
+        """The relevance of everything captured from one backward sweep, computed once.
 
-        That behind a gate is not kept: every mask has its own, and no other method asks for it.
+        Relevance through a gate is not kept: every mask has its own, and no other method uses it.
         """
         if flow.gate is not None:
             return send_relevance(self.forward, self.goal, flow)
-        found: Relevance = self.once(flow, lambda: send_relevance(self.forward, self.goal, flow))
-        return found
+        sent: Relevance = self.once(flow, lambda: send_relevance(self.forward, self.goal, flow))
+        return sent
 
     def replay(self, embeddings: Hidden, output: Output | None = None) -> PerRow:
         """The target of each row in another pass with other embeddings, differentiable in them.
 
-        Embeddings of several such batches, one after the other, share the pass.
+        Several such batches of embeddings, one after the other, share the pass.
         """
         count = len(embeddings) // len(self.inputs.ids)
         logits, present = self.forward.again(embeddings), self.inputs.present.repeat(count, 1)
@@ -133,7 +134,7 @@ class Trace:
         return self.forward.embed(ids)
 
     def embed_mean(self) -> Hidden:
-        """The embeddings with the mean of all word embeddings in the place of every ordinary token."""
+        """The embeddings with every ordinary token replaced by the mean of all word embeddings."""
         return self.forward.embed_mean(self.ordinary)
 
     def embed_twice(self) -> tuple[Hidden, Hidden]:
@@ -141,14 +142,14 @@ class Trace:
         return embedded_twice(self.forward.model, self.inputs, self.goal)
 
     def multiply(self, reference: Hidden) -> Hidden:
-        """DeepLIFT's multipliers of the embeddings against those of a reference."""
+        """DeepLIFT's multipliers of the embeddings with respect to those of a reference."""
         return multipliers(self.forward, self.goal, reference)
 
     # ------------------------------------------------------------------------- where it is read
 
     @property
     def weights(self) -> Scores:
-        """How much each token's row counts in the read-out, such as 1 for [CLS] alone."""
+        """The weight of each token's row in the read-out, such as 1 for [CLS] and 0 for the others."""
         weights = read_place(self.goal, self.forward.model)
         self.once("reading", lambda: check_reading(self.forward, self.goal))
         return weights
@@ -167,8 +168,8 @@ def trace(
     released: bool = False,
 ) -> Trace:
     """Run the model once on these rows, capturing what `needs` names; each row has one target."""
-    (found,) = traces(model, rows, [targets], needs, released=released)
-    return found
+    (only,) = traces(model, rows, [targets], needs, released=released)
+    return only
 
 
 def traces(
@@ -181,30 +182,30 @@ def traces(
 ) -> Iterator[Trace]:
     """Run the model once on these rows, and trace the same pass for every list of targets, one per row.
 
-    They are given one by one, so that what one of them keeps need not outlive it.
+    They are yielded one by one, so that what one trace keeps can be freed before the next.
     """
     check_ids(model, rows)
     inputs = collate(rows, model.pad_id or 0, model.network.device)
-    found = forward(model, inputs, wanted(needs))
-    check_finite(found.logits, found.model)
+    run = forward(model, inputs, wanted(needs))
+    check_finite(run.logits, run.model)
     if ATTENTION & set(needs):
-        check_attention(found)
+        check_attention(run)
     places = ordinary_tokens(rows, inputs)
     for targets in goals:
-        goal = goal_of(targets, found.model, rows, inputs, found.logits, released=released)
-        yield Trace(found, goal, places)
+        goal = goal_of(targets, run.model, rows, inputs, run.logits, released=released)
+        yield Trace(run, goal, places)
 
 
 def wanted(needs: Collection[str]) -> Wants:
-    """What a pass is watched for, so that methods with these needs can be asked."""
-    asked = set(needs)
+    """What must be captured in a pass for methods with these needs."""
+    names = set(needs)
     return Wants(
-        attention=bool(ATTENTION & asked),
-        blocks=bool(BLOCKS & asked),
-        parts="attention_blocks" in asked,
-        last=bool(ATTENTION & asked),
-        gradient=bool(GRADIENTS & asked),
-        relevance="relevance" in asked,
+        attention=bool(ATTENTION & names),
+        blocks=bool(BLOCKS & names),
+        parts="attention_blocks" in names,
+        last=bool(ATTENTION & names),
+        gradient=bool(GRADIENTS & names),
+        relevance="relevance" in names,
     )
 
 
@@ -214,37 +215,37 @@ def gradients_of(forward: Pass, goal: Goal, output: Output | None) -> Gradients:
     with torch.enable_grad():
         value = goal.value(forward.logits, inputs.present, output).sum()
     tensors = [captured.embeddings, *captured.hidden, *captured.attention]
-    found = torch.autograd.grad(
+    gradients = torch.autograd.grad(
         value, tensors, retain_graph=True, allow_unused=True, materialize_grads=True
     )
-    embeddings, *others = (zero_padding(gradient, inputs) for gradient in found)
+    embeddings, *others = (zero_padding(gradient, inputs) for gradient in gradients)
     middle = len(captured.hidden)
     return Gradients(embeddings, tuple(others[:middle]), tuple(others[middle:]))
 
 
-def check_attention(found: Pass) -> None:
-    """Refuse attention that is of another form than it was when the network was wrapped."""
-    model, attention = found.model, found.captured.attention
+def check_attention(run: Pass) -> None:
+    """Refuse attention that has another form than when the network was wrapped."""
+    model, attention = run.model, run.captured.attention
     if not attention:
         raise UnsupportedModel(
             f"{model.family} computed no attention that could be seen: neither through the attention "
             "interface of transformers nor as a softmax over [batch, head, query, key]."
         )
-    if reason := misshapen(model, attention, found.inputs):
-        raise unseen(model, f"{reason} on an input of {found.inputs.ids.shape[1]} tokens")
+    if reason := misshapen(model, attention, run.inputs):
+        raise unseen(model, f"{reason} on an input of {run.inputs.ids.shape[1]} tokens")
 
 
 def ordinary_tokens(rows: Sequence[Row], inputs: Inputs) -> TokenMask:
-    """Where the tokens are that are not special."""
-    found = torch.zeros_like(inputs.present)
+    """Which tokens of the batch are not special."""
+    places = torch.zeros_like(inputs.present)
     for number, row in enumerate(rows):
-        found[number, : len(row)] = torch.tensor(ordinary(row.is_special))
-    return found
+        places[number, : len(row)] = torch.tensor(ordinary(row.is_special))
+    return places
 
 
 @dataclass(frozen=True, eq=False)
 class Noted:
-    """Scores, and a note on each row for the reader of its attribution."""
+    """Scores, and one note per row for the reader of its attribution."""
 
     scores: Scores
     notes: tuple[str, ...]

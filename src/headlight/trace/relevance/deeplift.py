@@ -1,10 +1,10 @@
-"""DeepLIFT: how much of the difference to a reference each difference of an input explains.
+"""DeepLIFT: how much each difference between input and reference contributes to the difference of the output.
 
-Input and reference run in one pass, the reference in the second half of the batch. A multiplier m of a
-value says Δf = Σ m Δvalue; every rule here keeps that sum exactly. Δ is input minus reference, ā the mean of
-both. Linear operations pass multipliers on as gradients. Nonlinear ones of one value follow the rescale
+Input and reference run in one pass, the reference in the second half of the batch. The multipliers m of values
+satisfy Δf = Σ m Δvalue, and every rule here keeps that sum exactly. Δ is input minus reference, ā the mean of
+both. Linear operations treat multipliers like gradients. Nonlinear operations on one value follow the rescale
 rule, Δz/Δx (Shrikumar et al. 2017); a product follows Δ(ab) = b̄ Δa + ā Δb; softmax and normalisations are
-made of these.
+composed of these.
 """
 
 import torch
@@ -32,14 +32,14 @@ def multipliers(forward: Pass, goal: Goal, reference: Hidden) -> Hidden:
         )
     both = torch.cat([forward.embeddings, reference]).to(model.network.dtype).requires_grad_()
     wants = Wants(attention=True, gradient=True, relevance=True)
-    found = run_forward(model, inputs.repeated(2), wants, both)
-    seed = sum(sign * goal.repeated(2).seed(found.logits, sign, "one") for sign in (1.0, -1.0))
+    run = run_forward(model, inputs.repeated(2), wants, both)
+    seed = sum(sign * goal.repeated(2).seed(run.logits, sign, "one") for sign in (1.0, -1.0))
     assert isinstance(seed, Tensor)
     seed[len(inputs.ids) :] = 0
-    assert found.captured.board is not None
-    with found.captured.board.sweeping(Sweep("deeplift", RULES)):
-        (own,) = torch.autograd.grad(found.logits, both, seed)
-    return zero_padding(own[: len(inputs.ids)], inputs)
+    assert run.captured.board is not None
+    with run.captured.board.sweeping(Sweep("deeplift", RULES)):
+        (swept,) = torch.autograd.grad(run.logits, both, seed)
+    return zero_padding(swept[: len(inputs.ids)], inputs)
 
 
 # ------------------------------------------------------------------------------------- halves
@@ -64,7 +64,7 @@ def mean(values: Tensor) -> Tensor:
 
 
 def whole(multiplier: Tensor, like: Tensor) -> Tensor:
-    """A multiplier of the input, nothing for the reference."""
+    """The multiplier of the input, with zeros for the reference."""
     if like.shape[0] % 2:
         return narrowed(multiplier, like).to(like)
     first, second = like.chunk(2)
@@ -72,7 +72,7 @@ def whole(multiplier: Tensor, like: Tensor) -> Tensor:
 
 
 def quotient(above: Tensor, below: Tensor, slope: Tensor, dtype: torch.dtype) -> Tensor:
-    """Δz / Δx, the mean slope where Δx is too small for values of this type to be divided by it."""
+    """Δz / Δx; the mean slope where Δx is too small to divide by in this type."""
     is_small = below.abs() < torch.finfo(dtype).eps ** 0.5
     return torch.where(is_small, slope, above / below.where(~is_small, 1.0))
 
@@ -81,17 +81,17 @@ def quotient(above: Tensor, below: Tensor, slope: Tensor, dtype: torch.dtype) ->
 
 
 def as_gradient(_op: Operation, inputs: tuple[Tensor, ...], z: Tensor, m: Tensor) -> Shares:
-    """Of linear operations of one value: the gradient."""
+    """Linear operations on one value: the gradient."""
     return torch.autograd.grad(z, inputs[0], m, retain_graph=True)
 
 
 def summand(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
-    """Of the summands of a sum: m, with their signs."""
+    """Sums: each summand gets m with its sign."""
     return tuple(narrowed(sign * m, x) for x, sign in zip(inputs, op.signs, strict=True))
 
 
 def rescale(_op: Operation, inputs: tuple[Tensor, ...], z: Tensor, m: Tensor) -> Shares:
-    """Of one value: Δz / Δx."""
+    """Nonlinear operations on one value: m Δz / Δx."""
     (slope,) = torch.autograd.grad(z, inputs[0], torch.ones_like(z), retain_graph=True)
     (x, x0), (y, y0) = halves(inputs[0]), halves(z)
     share = quotient(y - y0, x - x0, mean(slope), inputs[0].dtype)
@@ -99,27 +99,27 @@ def rescale(_op: Operation, inputs: tuple[Tensor, ...], z: Tensor, m: Tensor) ->
 
 
 def product(_op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
-    """Of factors element by element: the mean of the other one."""
+    """Element-by-element products: m times the mean of the other factor."""
     a, b = inputs
-    own = halves(m)[0]
-    return whole(own * mean(b), a), whole(own * mean(a), b)
+    multiplier = halves(m)[0]
+    return whole(multiplier * mean(b), a), whole(multiplier * mean(a), b)
 
 
 def matrix_product(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
-    """Of matrices: the mean of the other one."""
+    """Matrix products: m times the mean of the other factor."""
     a, b = inputs
-    own = halves(m)[0]
+    multiplier = halves(m)[0]
     return (
-        whole(own @ mean(b).transpose(-1, -2), a) if op.takes[0] else None,
-        whole(mean(a).transpose(-1, -2) @ own, b) if op.takes[1] else None,
+        whole(multiplier @ mean(b).transpose(-1, -2), a) if op.takes[0] else None,
+        whole(mean(a).transpose(-1, -2) @ multiplier, b) if op.takes[1] else None,
     )
 
 
 def softmax(_op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
-    """Of p = exp(l), l = x − LSE(x): the rescale rule for exp, and for LSE = ln Σ e with e = exp(x).
+    """Softmax as p = exp(l), l = x − LSE(x): the rescale rule for exp, and for LSE = ln Σ e with e = exp(x).
 
-    Every quotient is bounded however far x and x' lie apart: Δp/Δl by 1, ΔLSE/ΔΣe · Δe/Δx because e is scaled
-    by the largest of both sides.
+    Every quotient is bounded however far apart x and x' are: Δp/Δl by 1, and ΔLSE/ΔΣe · Δe/Δx because e is
+    scaled by the largest value of both.
     """
     x, x0 = halves(inputs[0])
     dtype = inputs[0].dtype
@@ -136,10 +136,10 @@ def softmax(_op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -
 
 
 def normalise(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) -> Shares:
-    """Product of c, the value (centred in a layer norm), and r = 1/√s, s = mean c² + ε.
+    """The product of c, the value (centred in a layer norm), and r = 1/√s, s = mean c² + ε.
 
-    Δ(cr) = (w r + (1 − w) r') Δc + (w c' + (1 − w) c) Δr holds for any w. Half and half is unstable where
-    the reference hardly varies and r' is huge; w = r'/(r + r') is not. Δr/Δs = −(r r')²/(r + r').
+    Δ(cr) = (w r + (1 − w) r') Δc + (w c' + (1 − w) c) Δr holds for any w. w = ½ is unstable if the reference
+    hardly varies and r' is huge; w = r'/(r + r') is stable. Δr/Δs = −(r r')²/(r + r').
     """
     assert op.norm is not None
     c, c0 = halves(inputs[0])

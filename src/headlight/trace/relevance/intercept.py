@@ -1,9 +1,9 @@
 """One forward pass for two kinds of backward sweep: gradients, or relevance.
 
-Inside `intercepted`, the result of every operation that matters goes through a `Switch`. In a plain sweep a
-switch hands the gradient to the operation itself, so gradients are autograd's own. In a relevance sweep
-it hands the shares that a rule gives straight to the operation's inputs. Fan-out sums by itself, and
-operations that only move values need no rule.
+Inside `intercepted`, the result of every operation that depends on the embeddings goes through a `Switch`. In
+a plain sweep a switch passes the gradient to the operation itself, so gradients are autograd's own. In a
+relevance sweep it passes the shares that a rule computes directly to the operation's inputs. If a value is used
+several times, autograd adds up its shares. Operations that only move values need no rule.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,15 +23,14 @@ from headlight.errors import UnsupportedModel
 from headlight.trace.relevance.rules import LinearMap, Normalisation, Operation, Rule, Shares
 
 Gate = Callable[[Tensor, int], Tensor]
-"""What lets relevance into the heads of a layer: (relevance [batch, head, query, feature], layer)."""
+"""Decides how much relevance enters the heads of a layer: (relevance [batch, head, query, feature], layer)."""
 
 
 @dataclass(eq=False)
 class Sweep:
     """One backward sweep of relevance: its rules and, if there is one, the gate before the heads.
 
-    ungated: the relevance of each layer's attention as it would be without the gate of that layer, if
-    it is kept.
+    ungated: if kept, the relevance that each layer's attention would have without the gate of that layer.
     """
 
     preset: str
@@ -48,26 +47,29 @@ class Sweep:
         if rule is None:
             raise UnsupportedModel(
                 f"the operation '{op.kind}' has no rule in the preset '{self.preset}' (it is reached in "
-                f"{op.place or 'the network'}). Relevance cannot pass it; methods without relevance, "
-                "such as input_x_gradient or attcat, explain this network."
+                f"{op.place or 'the network'}). Relevance cannot pass it; use a method without relevance, "
+                "such as input_x_gradient or attcat."
             )
         if op.kind == "attend" and self.gate is not None:
             if self.keeps_ungated:
-                whole, _ = rule(op, inputs, result, relevance)
-                assert whole is not None
-                self.ungated[op.layer] = by_head(whole, op.rows)
+                ungated, _ = rule(op, inputs, result, relevance)
+                assert ungated is not None
+                self.ungated[op.layer] = by_head(ungated, op.rows)
             relevance = self.gate(by_head(relevance, op.rows), op.layer).reshape(relevance.shape)
         return rule(op, inputs, result, relevance)
 
 
 def by_head(values: Tensor, rows: int) -> Tensor:
-    """Values [batch·head, …] or [batch, head, …] as the latter."""
+    """Values [batch·head, …] or [batch, head, …] as [batch, head, …]."""
     return values if values.dim() == 4 else values.reshape(rows, -1, *values.shape[1:])
 
 
 @dataclass(eq=False)
 class Switchboard:
-    """What all switches of a pass share: the sweep that is running, if it is one of relevance."""
+    """What all switches of a pass share: the relevance sweep that is running, if there is one.
+
+    attended: how many products of attention and values were seen.
+    """
 
     rows: int
     sweep: Sweep | None = None
@@ -84,7 +86,7 @@ class Switchboard:
 
 
 class Switch(torch.autograd.Function):
-    """Hands a gradient to the operation, or relevance to its inputs."""
+    """Passes a gradient to the operation, or relevance to its inputs."""
 
     @staticmethod
     def forward(
@@ -107,7 +109,7 @@ class Switch(torch.autograd.Function):
 
 
 class Interception(TorchFunctionMode):
-    """Sends the results of operations through switches, but not inside modules that are one unit."""
+    """Sends the results of operations through switches, but not inside modules that count as one operation."""
 
     def __init__(
         self, board: Switchboard, network: nn.Module, last_attention: Callable[[], Tensor | None]
@@ -130,21 +132,22 @@ class Interception(TorchFunctionMode):
         else:
             result = func(*args, **kwargs)
         is_one = isinstance(result, Tensor)
-        several = (result,) if is_one or not isinstance(result, tuple | list) else result
-        if self.depth or name in MOVES or not any(map(takes, several)):
+        results = (result,) if is_one or not isinstance(result, tuple | list) else result
+        if self.depth or name in MOVES or not any(map(takes, results)):
             return result
         op, inputs = self.read(name, args, kwargs)
         switched = [
-            Switch.apply(self.board, op, each, *inputs) if takes(each) else each  # type: ignore[no-untyped-call]
-            for each in several
+            Switch.apply(self.board, op, value, *inputs) if takes(value) else value  # type: ignore[no-untyped-call]
+            for value in results
         ]
         return switched[0] if is_one else type(result)(switched)
 
     def read(
         self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[Operation, tuple[Tensor, ...]]:
-        """An operation and its inputs, from how it was called."""
+        """An operation and its inputs, from the arguments of its call."""
         reader = READERS.get(name)
+        # torch.add(a, b, alpha=k) is a + k·b, for which there is no rule.
         if reader is not None and kwargs.get("alpha", 1) == 1:
             op, inputs = reader(self.board.rows, *args, **kwargs)
             if op.kind == "matmul" and self.is_attention(inputs[0]):
@@ -176,12 +179,12 @@ def takes(value: Any) -> bool:
 
 
 def read_linear(rows: int, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:  # noqa: A002
-    """Of x: x Wᵀ + b."""
+    """The linear map x ↦ x Wᵀ + b."""
     return Operation("linear", rows, map=LinearMap(weight, bias)), (input,)
 
 
 def read_addmm(rows: int, bias: Tensor, x: Tensor, weight: Tensor) -> Any:
-    """Of x: x W + b, GPT-2's Conv1D."""
+    """The linear map x ↦ x W + b, GPT-2's Conv1D."""
     return Operation("addmm", rows, map=LinearMap(weight.T, bias)), (x,)
 
 
@@ -209,7 +212,7 @@ def read_matmul(rows: int, a: Tensor, b: Tensor) -> Any:
 
 
 def read_sum_of_two(sign: int) -> Callable[..., Any]:
-    """A ± b, of two values or of a value and a constant."""
+    """The sum or difference a ± b of two values, or of a value and a constant."""
 
     def read(rows: int, a: Any, b: Any, **_kwargs: Any) -> Any:
         if takes(a) and takes(b):
@@ -220,14 +223,14 @@ def read_sum_of_two(sign: int) -> Callable[..., Any]:
 
 
 def read_product(rows: int, a: Any, b: Any, **_kwargs: Any) -> Any:
-    """A ⊙ b, of two values or of a value and a constant."""
+    """The product a ⊙ b of two values, or of a value and a constant."""
     if takes(a) and takes(b):
         return Operation("mul", rows, takes=(True, True)), (a, b)
     return Operation("scale", rows), (a if takes(a) else b,)
 
 
 def read_quotient(rows: int, a: Any, b: Any, **_kwargs: Any) -> Any:
-    """A / b by a constant; by a value it has no rule."""
+    """The quotient a / b by a constant; division by a value has no rule."""
     kind = "division by a value that depends on the input" if takes(b) else "scale"
     return Operation(kind, rows), (a if takes(a) else b,)
 
@@ -269,7 +272,7 @@ def read_layer_norm(
 
 
 def read_one(kind: str) -> Callable[..., Any]:
-    """An operation of one value."""
+    """An operation on one value."""
 
     def read(rows: int, x: Tensor, *_args: Any, **_kwargs: Any) -> Any:
         return Operation(kind, rows), (x,)
@@ -293,7 +296,7 @@ READERS: dict[str, Callable[..., Any]] = {
     "layer_norm": read_layer_norm,
     "rms_norm": read_one("norm"),
 }
-"""How operations are called, by the name of their function."""
+"""How the call of each function is read, by the function's name."""
 
 IN_PLACE: dict[str, Callable[..., Tensor]] = {
     "__iadd__": torch.add,
@@ -301,7 +304,7 @@ IN_PLACE: dict[str, Callable[..., Tensor]] = {
     "__imul__": torch.mul,
     "mul_": torch.mul,
 }
-"""A switch's output must not be overwritten, so these give a new tensor."""
+"""In-place operations and what replaces them: the output of a switch must not be overwritten."""
 
 MOVES = frozenset(
     (
@@ -312,14 +315,14 @@ MOVES = frozenset(
         "__get__", "requires_grad_", "double", "half", "bfloat16", "type",
     )
 )  # fmt: skip
-"""Operations that move values about or cast them; relevance follows as gradients do."""
+"""Operations that only move or cast values; relevance takes the same way back as gradients."""
 
 
-# ------------------------------------------------------------------------- modules as one unit
+# -------------------------------------------------------------------- modules as one operation
 
 
 def unit_kind(module: nn.Module) -> str | None:
-    """The kind of a module that is written out in small operations but is one step for a rule."""
+    """The kind of a module that consists of small operations but is one operation for a rule, else None."""
     if type(module).__module__.startswith("torch."):
         return None
     if type(module).__name__.endswith("Norm"):
@@ -328,7 +331,7 @@ def unit_kind(module: nn.Module) -> str | None:
 
 
 def root_mean_square(module: nn.Module) -> Normalisation | None:
-    """What an RMS norm of transformers is made with; None for other modules."""
+    """The constants of an RMS norm of transformers; None for other modules."""
     epsilon = getattr(module, "variance_epsilon", None)
     weight = getattr(module, "weight", None)
     if not isinstance(epsilon, float) or not isinstance(weight, Tensor):

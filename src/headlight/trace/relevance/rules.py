@@ -1,6 +1,6 @@
 """Rules of relevance propagation: how the relevance of an operation's output is shared among its inputs.
 
-A rule takes the operation, its inputs, its output z and the relevance R of the output, and gives the
+A rule takes the operation, its inputs, its output z and the relevance R of the output, and returns the
 relevance of each input. s(a, b) is a / b, and 0 where b is 0.
 """
 
@@ -25,13 +25,13 @@ class LinearMap:
     back: Callable[[Tensor, Tensor], Tensor] = torch.matmul
 
     def without_bias(self, z: Tensor) -> Tensor:
-        """What the map alone gives."""
+        """The output without the bias."""
         return z if self.bias is None else z - self.bias
 
 
 @dataclass(frozen=True, eq=False)
 class Normalisation:
-    """What a normalisation is made with: γ, ε, and whether it takes the mean away first."""
+    """The constants of a normalisation: γ, ε, and whether it subtracts the mean first."""
 
     weight: Tensor
     epsilon: float
@@ -40,11 +40,11 @@ class Normalisation:
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """One operation of a forward pass and what it is made with besides its inputs.
+    """One operation of a forward pass, with everything besides its inputs.
 
     rows: the number of examples in the batch. takes: which inputs relevance can go to; the others are
-    constants. map: the linear map, if it is one; signs of the summands; dims of a sum.
-    layer: of a product of attention and values. place: the module that does it.
+    constants. map: the linear map, if it is one. signs: those of the summands. dims: the axes of a sum.
+    layer: of a product of attention and values. place: the module that runs it.
     """
 
     kind: str
@@ -63,7 +63,7 @@ Rule = Callable[[Operation, tuple[Tensor, ...], Tensor, Tensor], Shares]
 
 
 def divide(part: Tensor, whole: Tensor, stabiliser: float = STABILISER) -> Tensor:
-    """s(part, whole), the denominator kept away from 0 by a stabiliser of its own sign."""
+    """s(part, whole); a stabiliser with the sign of the denominator keeps it away from 0."""
     safe = torch.where(whole == 0, 1.0, whole + stabiliser * whole.sign())
     return torch.where(whole == 0, 0.0, part / safe)
 
@@ -82,7 +82,7 @@ def pass_on(_op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, relevance: T
 
 
 def halve(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, relevance: Tensor) -> Shares:
-    """R / n to each of the n factors of a product element by element (gates)."""
+    """R / n to each of the n factors of an element-by-element product (gates)."""
     share = relevance / sum(op.takes)
     return tuple(
         narrowed(share, x) if takes else None for x, takes in zip(inputs, op.takes, strict=True)
@@ -93,15 +93,17 @@ def halve(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, relevance: Tens
 
 
 def z_plus(op: Operation, inputs: tuple[Tensor, ...], z: Tensor, relevance: Tensor) -> Shares:
-    """Only products x_j W_ij > 0 count: R_j = Σ_i (x_j W_ij)⁺ R_i / Σ_k (x_k W_ik)⁺; bias left out.
+    """Only products x_j W_ij > 0 count: R_j = Σ_i (x_j W_ij)⁺ R_i / Σ_k (x_k W_ik)⁺; the bias is left out.
 
-    The positive part is ½(xW + |x||W|), so two products forward and two back suffice.
+    The positive part is ½(xW + |x||W|), so two products forward and two back are enough.
     """
     x, linear_map = inputs[0], op.map
     assert linear_map is not None
     weight, size_of_weight = linear_map.weight, linear_map.weight.abs()
     size = linear_map.forward(x.abs(), size_of_weight)
     positive = (linear_map.without_bias(z) + size) / 2
+    # If no product is positive, the difference of z and size is only rounding error: some eps of the size.
+    # Dividing by it would make relevance out of noise.
     noise = 16 * torch.finfo(size.dtype).eps * size
     share = torch.where(positive > noise, relevance / (positive + STABILISER), 0.0)
     return (
@@ -123,8 +125,8 @@ def biased_half(op: Operation, inputs: tuple[Tensor, ...], z: Tensor, relevance:
     assert linear_map is not None
     assert linear_map.bias is not None
     plain, share = linear_map.without_bias(z), divide(relevance, z)
-    own, _ = balanced((plain * share, linear_map.bias * share), relevance, op.rows)
-    return (inputs[0] * linear_map.back(divide(own, plain), linear_map.weight) / 2,)
+    rest, _ = balanced((plain * share, linear_map.bias * share), relevance, op.rows)
+    return (inputs[0] * linear_map.back(divide(rest, plain), linear_map.weight) / 2,)
 
 
 # ------------------------------------------------------------------------- products and sums
@@ -150,11 +152,11 @@ def epsilon_product(
 
 
 def balanced(parts: tuple[Tensor, ...], relevance: Tensor, rows: int) -> tuple[Tensor, ...]:
-    """Parts scaled so that they sum to ΣR in every example: part p to |Σp| / Σ_q |Σq| of it."""
+    """Parts scaled so that they sum to ΣR in every example: part p gets the share |Σp| / Σ_q |Σq|."""
     total = relevance.reshape(rows, -1).sum(1)
     sums = [part.reshape(rows, -1).sum(1) for part in parts]
     size = torch.stack(sums).abs().sum(0)
-    factors = [divide(divide(own.abs(), size) * total, own) for own in sums]
+    factors = [divide(divide(part_sum.abs(), size) * total, part_sum) for part_sum in sums]
     return tuple(
         (part.reshape(rows, -1) * factor[:, None]).reshape(part.shape)
         for part, factor in zip(parts, factors, strict=True)
@@ -162,7 +164,7 @@ def balanced(parts: tuple[Tensor, ...], relevance: Tensor, rows: int) -> tuple[T
 
 
 def share_sum(op: Operation, inputs: tuple[Tensor, ...], z: Tensor, relevance: Tensor) -> Shares:
-    """Z = Σ x: each summand gets x s(R, Z), then all are balanced so that nothing is lost or made."""
+    """Z = Σ x: each summand gets x s(R, Z), then all are balanced so that ΣR does not change."""
     return balanced(epsilon_sum(op, inputs, z, relevance, STABILISER), relevance, op.rows)
 
 
@@ -182,7 +184,7 @@ def share_total(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, relevance
 
 
 def unsqueezed(values: Tensor, dims: tuple[int, ...]) -> Tensor:
-    """Values with the axes put back that a sum has removed."""
+    """Values with the axes restored that a sum has removed."""
     for dim in sorted(dims):
         values = values.unsqueeze(dim)
     return values

@@ -1,4 +1,4 @@
-"""Sending relevance back through a pass: how, from where, through which heads, and what is kept."""
+"""Sending relevance back through a pass: by which rules, from where, through which heads, and what is kept."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -21,9 +21,9 @@ from headlight.trace.relevance.rules import divide
 
 @dataclass(frozen=True, eq=False)
 class Relevance:
-    """Relevance of what was captured, zero at padding; without a mask it sums to 1 at every boundary.
+    """Relevance of everything captured, zero at padding; without a mask it sums to 1 at every boundary.
 
-    ungated: that of the attention before the mask of its own layer, which released code reads.
+    ungated: the relevance of each layer's attention before the mask of that layer, which released code reads.
     """
 
     embeddings: Hidden
@@ -34,13 +34,13 @@ class Relevance:
 
 @dataclass(frozen=True)
 class Flow:
-    """How relevance is to be sent: by which preset, from which start, through which heads.
+    """How to send relevance: by which preset, from which start, through which heads.
 
-    seed: each explained logit starts with 1, or with its own value. gate: see `intercept.Gate`; layers
-    that it closes altogether are named in `closed`, and their relevance goes on through the residual.
+    seed: each explained logit starts with 1, or with its own value. gate: see `intercept.Gate`.
+    closed: the layers that the gate closes completely; their relevance goes on through the residual.
     keeps_ungated: also keep the relevance of each layer's attention before its gate.
-    is_smeared: the relevance of the last block's output is first spread over all tokens, as released
-    code does for answers.
+    is_smeared: first spread the relevance of the last block's output over all tokens, as released code does
+    for answers.
     """
 
     preset: str = "chefer"
@@ -52,7 +52,7 @@ class Flow:
 
 
 def send_relevance(forward: Pass, goal: Goal, flow: Flow) -> Relevance:
-    """Relevance from the explained logits down; that of the logits with a negative sign is subtracted."""
+    """Relevance sent from the explained logits; that of logits with a negative sign is subtracted."""
     captured = forward.captured
     assert captured.board is not None, "the pass was not watched for relevance"
     if flow.gate is not None:
@@ -65,17 +65,17 @@ def send_relevance(forward: Pass, goal: Goal, flow: Flow) -> Relevance:
     ]
 
     def total(part: Callable[[Relevance], tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
-        columns = zip(*(part(found) for _, found in sweeps), strict=True)
+        columns = zip(*(part(relevance) for _, relevance in sweeps), strict=True)
         return tuple(
             zero_padding(sum_of(column, [sign for sign, _ in sweeps]), forward.inputs)
             for column in columns
         )
 
     return Relevance(
-        embeddings=total(lambda found: (found.embeddings,))[0],
-        hidden=total(lambda found: found.hidden),
-        attention=total(lambda found: found.attention),
-        ungated=total(lambda found: found.ungated),
+        embeddings=total(lambda relevance: (relevance.embeddings,))[0],
+        hidden=total(lambda relevance: relevance.hidden),
+        attention=total(lambda relevance: relevance.attention),
+        ungated=total(lambda relevance: relevance.ungated),
     )
 
 
@@ -94,34 +94,34 @@ def one_sweep(forward: Pass, seed: Tensor, flow: Flow) -> Relevance:
     sweep = Sweep(flow.preset, preset_rules(flow.preset), flow.gate, flow.keeps_ungated)
     tensors = [captured.embeddings, *captured.hidden, *captured.attention]
     with captured.board.sweeping(sweep), conserving(captured.hidden, flow.closed) as sums:
-        found = swept(forward, seed, tensors, flow.is_smeared)
-    # autograd may return a tensor as it was before the hook that rescales it, so this is done once more.
+        relevance = swept(forward, seed, tensors, flow.is_smeared)
+    # autograd may return a tensor as it was before the hook that rescales it, so it is rescaled again.
     for number, tensor in enumerate(tensors):
         for layer in flow.closed:
             if tensor is captured.hidden[layer]:
-                found[number] = summing_to(sums[layer], found[number])
+                relevance[number] = summing_to(sums[layer], relevance[number])
     middle = 1 + len(captured.hidden)
     return Relevance(
-        embeddings=found[0],
-        hidden=tuple(found[1:middle]),
-        attention=tuple(found[middle:]),
+        embeddings=relevance[0],
+        hidden=tuple(relevance[1:middle]),
+        attention=tuple(relevance[middle:]),
         ungated=tuple(sweep.ungated[layer] for layer in sorted(sweep.ungated)),
     )
 
 
 def check_gate(captured: Captured) -> None:
-    """Refuse a head mask where it is not known which product of each layer it should stand before."""
+    """Refuse a head mask if it is not known which product of each layer it belongs to."""
     assert captured.board is not None
     if captured.board.attended != len(captured.attention):
         raise UnsupportedModel(
             f"{len(captured.attention)} attention maps were seen, but {captured.board.attended} products "
-            "of attention and values, so a head mask has no place. With dtype=torch.float32 it may "
-            "have; transformer_attribution needs no mask."
+            "of attention and values, so a head mask cannot be applied. With dtype=torch.float32 it may "
+            "work; transformer_attribution needs no mask."
         )
 
 
 def swept(forward: Pass, seed: Tensor, tensors: Sequence[Tensor], is_smeared: bool) -> list[Tensor]:
-    """Relevance of the tensors, in one sweep or, if it is smeared on the way, in two."""
+    """Relevance of the tensors: in one sweep or, if it is smeared on the way, in two."""
     settings: dict[str, Any] = {
         "retain_graph": True,
         "allow_unused": True,
