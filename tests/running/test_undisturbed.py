@@ -80,14 +80,20 @@ def traced(trace: Interruption) -> Iterator[None]:
         sys.settrace(former)
 
 
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Interrupts as Python handles them, also where the tests run behind a shell that ignores them."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
 @pytest.fixture
-def trained() -> Iterator[PreTrainedModel]:
+def trained() -> PreTrainedModel:
     """A network that is being trained, in a thread that computes gradients."""
     net = network("bert", Task.SEQUENCE).train()
     next(net.parameters()).requires_grad_(False)
-    former = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield net
-    signal.signal(signal.SIGINT, former)
+    return net
 
 
 def interrupted_everywhere(net: PreTrainedModel, work: Callable[[], object], count: int) -> None:
