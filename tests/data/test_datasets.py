@@ -246,7 +246,7 @@ def test_marks_of_a_local_copy_are_found_in_its_texts(tmp_path: Path) -> None:
         (
             "sst2={}/a.jsonl",
             b'{"text": "a", "label": 1, "marks": ["b"]}',
-            "the marked phrase 'b' does not stand in 'a'",
+            "the marked phrase 'b' is not in 'a'",
         ),
         ("sst_trees={}/a.txt", b"(2 (2 A) (2 film))\n", "has no examples"),
         (
@@ -293,7 +293,7 @@ def test_the_hub_is_asked_for_the_right_rows(monkeypatch: pytest.MonkeyPatch, na
 
 @pytest.mark.parametrize("name", sorted(ONLY_FILES))
 def test_sets_without_a_hub_ask_for_a_file(name: str) -> None:
-    message = f"'{name}' is on no hub that is known. Give a local copy: {name}=FILE"
+    message = f"'{name}' is not on the hub. Give a local copy: {name}=FILE"
     with pytest.raises(InvalidInput, match=message):
         read_examples(name)
 

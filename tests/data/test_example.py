@@ -115,22 +115,25 @@ def test_labels_with_names_need_no_order() -> None:
 @pytest.mark.parametrize(
     ("label", "names", "model_labels", "message"),
     [
-        ("joy", SENTIMENT, named("NEG", "POS"), r"the label 'joy' is none .*: NEG, POS\."),
-        ("", SENTIMENT, named("NEG", "POS"), "the label '' is none"),
-        ("World", TOPICS, named("NEG", "POS"), "the label 'World' is none"),
-        (3, TOPICS, named("World", "Sports"), "the label 'Sci/Tech' is none .*: World, Sports"),
-        (2, SENTIMENT, named("NEG", "POS"), "the label '2' is none .*: negative, positive"),
-        (-1, SENTIMENT, named("NEG", "POS"), "the label '-1' is none"),
-        ("-1", SENTIMENT, numbered(2), "the label '-1' is none"),
-        ("7", (), named("NEG", "POS"), "the label '7' is none .*: NEG, POS"),
-        ("joy", SENTIMENT, numbered(2), "the label 'joy' is none"),
-        ("negative", (), numbered(2), "the label 'negative' is none"),
+        ("joy", SENTIMENT, named("NEG", "POS"), r"the label 'joy' is not known.*: NEG, POS\."),
+        ("", SENTIMENT, named("NEG", "POS"), "the label '' is not known"),
+        ("World", TOPICS, named("NEG", "POS"), "the label 'World' is not known"),
+        (
+            3,
+            TOPICS,
+            named("World", "Sports"),
+            "the label 'Sci/Tech' is not known.*: World, Sports",
+        ),
+        (2, SENTIMENT, named("NEG", "POS"), "the label '2' is not known.*: negative, positive"),
+        (-1, SENTIMENT, named("NEG", "POS"), "the label '-1' is not known"),
+        ("-1", SENTIMENT, numbered(2), "the label '-1' is not known"),
+        ("7", (), named("NEG", "POS"), "the label '7' is not known.*: NEG, POS"),
+        ("joy", SENTIMENT, numbered(2), "the label 'joy' is not known"),
+        ("negative", (), numbered(2), "the label 'negative' is not known"),
     ],
 )
 def test_unknown_labels_say_what_is_known_and_what_to_do(
     label: str | int, names: tuple[str, ...], model_labels: dict[int, str], message: str
 ) -> None:
-    with pytest.raises(
-        InvalidInput, match=rf"{message}.*Say what .* with --labels, in their order\."
-    ):
+    with pytest.raises(InvalidInput, match=rf"{message}.*Name the labels .* with --labels\."):
         gold_class(label, names, model_labels, "any")

@@ -64,7 +64,7 @@ def test_labels_are_found(
 
 @pytest.mark.parametrize("label", ["contradiction", "²", "--1", 1.5, ["a"], 2])
 def test_labels_that_the_model_has_not_are_refused(label: object) -> None:
-    with pytest.raises(InvalidInput, match="is none of those that are known"):
+    with pytest.raises(InvalidInput, match="is not known"):
         gold_class(label, ("entailment", "neutral", "contradiction"), LABELS, "x")  # type: ignore[arg-type]
 
 
@@ -96,8 +96,8 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(
 @pytest.mark.parametrize(
     ("gold", "message"),
     [
-        ("two\tis\tare", "line 1 of .* is not in the form that is expected: ValueError"),
-        ("2", "line 1 of .* is not in the form that is expected: ValueError"),
+        ("two\tis\tare", "line 1 of .* does not have the expected form: ValueError"),
+        ("2", "line 1 of .* does not have the expected form: ValueError"),
         ("9\tis\tare", "line 1 of .*: the verb 'is' is not word 9 of its sentence"),
         ("-2\tis\tare", "line 1 of .*: the verb 'is' is not word -2 of its sentence"),
         ("1\tis\tare", "line 1 of .*: the verb 'is' is not word 1 of its sentence"),

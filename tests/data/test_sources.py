@@ -289,7 +289,7 @@ def test_evidence_outside_its_sentence_is_refused(span: list[int]) -> None:
         "hypothesis_evidence_span": [],
         "classification": "neutral",
     }
-    with pytest.raises(InvalidInput, match="does not lie in its text of 3 words"):
+    with pytest.raises(InvalidInput, match="is not in its text of 3 words"):
         inference_example(record)
 
 
@@ -315,7 +315,7 @@ def test_phrases_are_marked_in_the_order_of_the_text() -> None:
 @pytest.mark.parametrize("phrase", ["dull", "Bright", ""])
 def test_phrases_that_do_not_stand_in_the_text_are_refused(phrase: str) -> None:
     with pytest.raises(
-        InvalidInput, match=f"the marked phrase '{phrase}' does not stand in 'a bright film'"
+        InvalidInput, match=f"the marked phrase '{phrase}' is not in 'a bright film'"
     ):
         marked("a bright film", [phrase])
 

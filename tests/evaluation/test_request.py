@@ -86,7 +86,7 @@ def test_labels_under_another_name_are_said_and_unknown_ones_refused(
     check_labels(classifier, settings, [Example("a", "POS"), Example("b", "Negative")])
     assert caplog.messages == ["labels of the data that the model calls otherwise: POS → positive."]
     many = [Example("a", "positive")] * 60
-    with pytest.raises(InvalidInput, match="the label 'joy' is none of those that are known"):
+    with pytest.raises(InvalidInput, match="the label 'joy' is not known"):
         check_labels(classifier, settings, [*many, Example("b", "joy")])
 
 
@@ -102,7 +102,7 @@ def test_labels_under_another_name_are_said_and_unknown_ones_refused(
         ({"metric_settings": {"lodds": {}}}, UnknownName, "no metric of this run named 'lodds'"),
         ({"data": "sst3"}, InvalidInput, "no data set named 'sst3'. Did you mean 'sst2'"),
         ({"data": []}, InvalidInput, "list of examples is empty"),
-        ({"data": [Example("a film", "great")]}, InvalidInput, "the label 'great' is none"),
+        ({"data": [Example("a film", "great")]}, InvalidInput, "the label 'great' is not known"),
         ({"engine": "spark"}, InvalidOption, "engine='spark'"),
         ({"engine": "ray"}, InvalidOption, "give its name or folder"),
         ({"explain": "best"}, InvalidOption, "explain='best'"),

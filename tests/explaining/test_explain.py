@@ -193,7 +193,11 @@ def test_an_answer_is_its_start_plus_its_end(reader: Model) -> None:
 
 @pytest.mark.parametrize(
     ("target", "message"),
-    [("jane austen", "does not stand"), (Target(span=(9, 7)), "not a span"), (3, "not an answer")],
+    [
+        ("jane austen", "is not in the context"),
+        (Target(span=(9, 7)), "not a span"),
+        (3, "not an answer"),
+    ],
 )
 def test_answers_that_are_none_are_refused(reader: Model, target: Any, message: str) -> None:
     with pytest.raises(InvalidOption, match=message):

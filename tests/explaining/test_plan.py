@@ -155,7 +155,7 @@ def test_a_settled_option_that_is_given_again_is_refused() -> None:
 )
 def test_one_layer_is_no_option_of_several(method: str, options: dict[str, Any]) -> None:
     wrapped, decoder = model("bert", Task.SEQUENCE), model("bert", Task.MASKED)
-    with pytest.raises(InvalidOption, match=r"'layer' has no place in it\. Give layers="):
+    with pytest.raises(InvalidOption, match=r"does not take the option 'layer'\. Give layers="):
         headlight.explain_layers(wrapped, BATCH, method, decoder=decoder, **options)
 
 

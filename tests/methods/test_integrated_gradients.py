@@ -19,7 +19,7 @@ def decoder(family: str) -> Model:
 
 def missed(found: headlight.Attribution) -> float:
     """The share of the difference that a note says is missed."""
-    (note,) = [note for note in found.notes if "miss the difference to the baseline by" in note]
+    (note,) = [note for note in found.notes if "miss the difference from the baseline by" in note]
     return float(note.split("baseline by ")[1].split(" %")[0]) / 100
 
 
@@ -36,7 +36,7 @@ def test_steps_are_added_where_the_usual_ones_miss_too_much() -> None:
     few = headlight.explain(wrapped, batch, "integrated_gradients", steps=50, baseline="zero")
     more = headlight.explain(wrapped, batch, "integrated_gradients", baseline="zero")
     assert missed(few) > 0.05 > missed(more)
-    assert few.notes[-1].startswith("not to be relied on")
+    assert few.notes[-1].startswith("not reliable")
     assert int(more.notes[-1].split()[-2]) > 50
 
 
@@ -54,11 +54,11 @@ def test_added_steps_do_not_depend_on_neighbours() -> None:
 
 def test_a_path_that_never_adds_up_is_a_warning_and_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(path, "MOST_STEPS", 50)
-    with pytest.warns(UserWarning, match="not to be relied on: integrated gradients miss"):
+    with pytest.warns(UserWarning, match="not reliable: integrated gradients miss"):
         found = headlight.explain(
             decoder("llama"), Batch.from_ids(IDS), "integrated_gradients", baseline="zero"
         )
-    assert found.notes[-1].startswith("not to be relied on: integrated gradients miss")
+    assert found.notes[-1].startswith("not reliable: integrated gradients miss")
 
 
 def test_the_mean_of_all_words_stands_in_the_place_of_a_word() -> None:

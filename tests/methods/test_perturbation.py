@@ -205,9 +205,9 @@ def test_integrated_gradients_say_how_far_they_miss(wrapped: Model, traced: Trac
         traced, torch.tensor([[[True] * len(IDS)], [[False] * len(IDS)]]), Baseline("pad", 0)
     )
     assert fine.scores.sum() == pytest.approx(float(gained[0] - gained[1]), rel=1e-6)
-    assert "miss the difference to the baseline by" in fine.notes[-1]
+    assert "miss the difference from the baseline by" in fine.notes[-1]
     assert fine.notes[-1].endswith("% after 100 steps")
-    assert coarse.notes[-1].startswith("not to be relied on: integrated gradients miss")
+    assert coarse.notes[-1].startswith("not reliable: integrated gradients miss")
 
 
 def test_special_tokens_stay_and_score_nothing(classifier: Model) -> None:

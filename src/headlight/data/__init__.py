@@ -1,4 +1,4 @@
-"""Labelled texts: `DATASETS` by name, from the hub, from a file, or the small sets that come with us."""
+"""Labelled texts: `DATASETS` by name, from the hub, from a file, or the small sets that headlight contains."""
 
 from headlight.data.datasets import DATASETS, DataSet, describe_source, drawn, read_examples
 from headlight.data.example import Example, gold_class

@@ -48,16 +48,16 @@ LABELLED = (
 )  # fmt: skip
 ANSWERED = ("answers", "answer")
 UNDECIDED = ("-1", "-", "None")
-"""How known sets write that people did not agree on a label, or that it is kept secret."""
+"""How data sets write that people did not agree on a label, or that it is not published."""
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """Where a data set is, and how a record of it becomes an example.
+    """Where a data set is, and how its records become examples.
 
     columns: the text, or both texts of a pair; each may have several names. labels: names in the order of
-    the data set's own numbers. wanted: the columns that `convert` reads, all if not given. file_reader: what
-    reads a local copy that is not made of rows; a set without a hub name has only that.
+    the data set's own numbers. wanted: the columns that `convert` reads, by default all. file_reader: reads a
+    local copy that does not consist of rows; a set without a hub name can only be read this way.
     """
 
     name: str
@@ -93,7 +93,7 @@ class DataSet:
     ) -> Iterator[tuple[int, Example]]:
         """The examples that can be used, by the number of their row; the others are counted.
 
-        Of a local copy, of ours, or of the hub; only: the rows that are looked at, all if not given.
+        path: a local copy; None for the hub. only: the rows to look at, by default all.
         """
         for number, place, example in self.stored(path, only):
             if is_blank(example.text):
@@ -106,7 +106,7 @@ class DataSet:
             elif not example.answers:
                 skipped.pass_over("no answer")
             elif not answers_of(example):
-                skipped.skip(place, "no answer that stands in its context")
+                skipped.skip(place, "no answer that is in its context")
             else:
                 skipped.read += 1
                 yield number, replace(example, answers=answers_of(example))
@@ -114,7 +114,7 @@ class DataSet:
     def stored(
         self, path: Path | None, only: Container[int] | None
     ) -> Iterator[tuple[int, str, Example]]:
-        """What is stored in these rows, each with its number and place."""
+        """The examples in these rows, each with its number and place."""
         if path is not None and self.file_reader is not None:
             for number, (place, example) in enumerate(self.file_reader(path)):
                 if only is None or number in only:
@@ -130,7 +130,7 @@ class DataSet:
         """These rows of a file or of the hub, each with its number and place."""
         if path is None and not self.hub:
             raise InvalidInput(
-                f"'{self.name}' is on no hub that is known. Give a local copy: {self.name}=FILE."
+                f"'{self.name}' is not on the hub. Give a local copy: {self.name}=FILE."
             )
         if path is None:
             records = hub_records(self.hub, self.configuration, self.split, self.revision)
@@ -160,7 +160,7 @@ class DataSet:
         return [name for name in wanted if name in table.columns] or None
 
     def usable(self, path: Path | None, skipped: Skipped) -> Sequence[int]:
-        """The numbers of the rows that can be used; of Parquet, only rows in doubt are made to find out."""
+        """The numbers of the rows that can be used; in Parquet files, only doubtful rows are looked at."""
         doubtful, count = None, 0
         if path is not None and self.file_reader is None and not self.is_questions:
             table = open_table(path)
@@ -175,7 +175,7 @@ class DataSet:
 
 
 def column_of(record: Record, names: tuple[str, ...]) -> str:
-    """The first of these columns that a record has; one with something in it is preferred."""
+    """The first of these columns that a record has; one that is not empty is preferred."""
     present = [name for name in names if name in record]
     if not present:
         wanted = " or ".join(map(repr, names))
@@ -201,7 +201,7 @@ def label_in(record: Record, name: str) -> str | int | None:
 
 
 def answers_of(example: Example) -> tuple[str, ...]:
-    """The answers that stand in the context of a question."""
+    """The answers that are in the context of a question."""
     context = as_tuple(example.text)[-1]
     return tuple(answer for answer in example.answers if answer and answer in context)
 
@@ -254,7 +254,7 @@ OWN = {
         DataSet("agreement", "70 sentences with a masked verb", TEXT, ("singular", "plural")),
     )
 }
-"""Small sets of our own, for first steps and tests."""
+"""Small sets that headlight contains, for first steps and tests."""
 
 
 # ------------------------------------------------------------------------------------- reading
@@ -262,7 +262,7 @@ OWN = {
 
 @dataclass(frozen=True)
 class Source:
-    """What `--data` says: a known set, from its hub, our folder or a file; or any file and its columns."""
+    """What `--data` names: a known set from the hub, our samples or a file, or any file and its columns."""
 
     known: DataSet
     path: Path | None = None
@@ -272,7 +272,7 @@ class Source:
     def read(
         self, skipped: Skipped, only: Container[int] | None = None
     ) -> Iterator[tuple[int, Example]]:
-        """Its examples that can be used, by the number of their row, or only those of certain rows."""
+        """The examples that can be used, by the number of their row; with `only`, those of certain rows."""
         if self.is_conllu and self.path is not None:
             for number, parse in enumerate(read_conllu(self.path)):
                 if only is None or number in only:
@@ -291,7 +291,7 @@ def describe_source(source: str) -> Source:
     """A source from NAME, NAME=FILE, FILE or FILE:COLUMN,COLUMN."""
     if source in OWN:
         return Source(OWN[source], SAMPLES / f"{OWN[source].name}.jsonl")
-    # Names are taken to the letter here, because './sst2' is a file and not another spelling of 'sst2'.
+    # Names must match exactly here, because './sst2' is a file and not another spelling of 'sst2'.
     names = list(DATASETS)
     if source in names:
         return Source(DATASETS[source])
@@ -303,7 +303,7 @@ def describe_source(source: str) -> Source:
     place, _, columns = (source, "", "") if is_file(Path(source)) else source.partition(":")
     path = Path(place)
     if place and is_folder(path):
-        raise InvalidInput(f"'{place}' is a folder. Give one file of it.")
+        raise InvalidInput(f"'{place}' is a folder. Give one of its files.")
     if not is_file(path):
         unknown = unknown_name("data set", name.lower(), [*DATASETS, *OWN])
         raise InvalidInput(f"{unknown} And there is no file '{place[-80:]}'.")
@@ -317,7 +317,7 @@ def describe_source(source: str) -> Source:
 
 
 def chosen_columns(path: Path, present: Sequence[str], columns: Sequence[str]) -> Sequence[str]:
-    """The columns to read: those asked for, or those that are called like texts and labels."""
+    """The columns to read: those asked for, or those with the usual names of texts and labels."""
     if not present:
         raise InvalidInput(f"'{path}' has no rows: there is nothing to evaluate.")
     if not columns:
@@ -337,9 +337,9 @@ def chosen_columns(path: Path, present: Sequence[str], columns: Sequence[str]) -
 
 
 def file_set(path: Path, table: Table, asked: Sequence[str]) -> DataSet:
-    """A description of a file of rows: the text, or both texts of a pair, and then the label.
+    """A data set from a file of rows: the text, or both texts of a pair, and then the label.
 
-    Of two columns the second is the label, unless it is called like the second text of a pair.
+    If there are two columns, the second is the label, unless it has a usual name of a pair's second text.
     """
     columns = chosen_columns(path, table.columns, asked)
     has_label = len(columns) == 3 or (len(columns) == 2 and columns[1] not in PAIRED)
@@ -373,10 +373,10 @@ def read_examples(
     strict: bool = False,
     tell: Say = say,
 ) -> tuple[list[Example], tuple[str, ...]]:
-    """Examples and the names of their labels; `limit` draws so many at random, in their order.
+    """Examples and the names of their labels; `limit` draws this many at random and keeps their order.
 
-    A row without a text is skipped, and `tell` is told which; with strict it is refused. With a limit the
-    source is read twice, and only what is drawn is kept in memory.
+    A row without a text is skipped, and `tell` is called with a note that names it; with strict it is refused.
+    With a limit the source is read twice, and only the drawn examples are kept in memory.
     """
     check_limit(limit)
     described = describe_source(source)
@@ -403,9 +403,9 @@ def check_limit(limit: int | None) -> None:
 
 
 def drawn(count: int, limit: int | None, seed: int) -> Sequence[int]:
-    """The numbers of the examples that a limit leaves: drawn at random, in their order.
+    """The numbers of `limit` examples, drawn at random, in their order.
 
-    The first ones would not do: some sets are sorted by label.
+    Not simply the first ones, because some sets are sorted by label.
     """
     check_limit(limit)
     if limit is None or limit >= count:

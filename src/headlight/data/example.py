@@ -1,4 +1,4 @@
-"""`Example`: one labelled input, and how its label is found among those of a model."""
+"""`Example`: one labelled input, and how its label is matched with those of a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ Mark = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Example:
-    """One input with what people know of it.
+    """One input with what people know about it.
 
-    label: a name, or an index into the data set's own names. answers: right answers to a question, as they
-    stand in the context. marks: what a person marked as the reason; None where nobody looked.
+    label: a name, or an index into the data set's own names. answers: right answers to a question, exactly as
+    in the context. marks: what a person marked as the reason; None if nobody marked anything.
     """
 
     text: Text
@@ -35,18 +35,18 @@ SYNONYMS = {
     "technology": "scitech",
     "sciencetechnology": "scitech",
 }
-"""Other words for labels, without case and marks."""
+"""Synonyms of labels, in lower case without punctuation."""
 
 ORDERS = {
     "textattack/bert-base-uncased-MNLI": ("contradiction", "entailment", "neutral"),
     "textattack/roberta-base-MNLI": ("contradiction", "entailment", "neutral"),
     "textattack/distilbert-base-uncased-MNLI": ("contradiction", "entailment", "neutral"),
 }
-"""What the numbered labels of a checkpoint mean, where it is not the order of the data set."""
+"""The names of a checkpoint's numbered labels, if their order is not that of the data set."""
 
 
 def plain(name: str) -> str:
-    """A label without case, marks and synonyms."""
+    """A label in lower case, without punctuation, its synonyms made equal."""
     bare = "".join(c for c in name.lower() if c.isalnum())
     return SYNONYMS.get(bare, bare)
 
@@ -54,7 +54,10 @@ def plain(name: str) -> str:
 def gold_class(
     label: str | int | None, names: Sequence[str], model_labels: Mapping[int, str], model_name: str
 ) -> int | None:
-    """The model's class for a label of a data set whose labels have these names (none: the model's own)."""
+    """The index of the model's class for a label of a data set.
+
+    names: the data set's labels in order; empty if it uses the model's own.
+    """
     if label is None:
         return None
     known = {plain(name): index for index, name in model_labels.items()}
@@ -78,9 +81,9 @@ def gold_class(
 
 
 def is_matched(label: str | int, names: Sequence[str], found: str) -> bool:
-    """Whether a label was found under another name, by a synonym or by its number, and nobody said so.
+    """Whether a label was matched with a differently named class, which the user should be told.
 
-    The numbers of a data set whose labels have names mean those.
+    Numbers that the data set itself names are not reported.
     """
     number = index_of(label)
     name = names[number] if number is not None and 0 <= number < len(names) else str(label)
@@ -89,7 +92,7 @@ def is_matched(label: str | int, names: Sequence[str], found: str) -> bool:
 
 
 def index_of(label: object) -> int | None:
-    """The number that a label is, or is written as; true and false are not taken for 1 and 0."""
+    """The number of a label that is a number or is written as one; booleans are not numbers."""
     if isinstance(label, bool):
         return None
     if isinstance(label, int) or (isinstance(label, float) and label.is_integer()):
@@ -101,6 +104,6 @@ def index_of(label: object) -> int | None:
 def unknown_label(label: object, known: Sequence[str]) -> InvalidInput:
     """The error for a label that the model does not have."""
     return InvalidInput(
-        f"the label '{label}' is none of those that are known: {', '.join(known)}. "
-        "Say what the labels of the data are called with --labels, in their order."
+        f"the label '{label}' is not known. Known labels: {', '.join(known)}. "
+        "Name the labels of the data in their order with --labels."
     )

@@ -26,31 +26,28 @@ Given = TypeVar("Given")
 def converted(
     convert: Callable[[Given], Example], given: Given, place: str, source: object
 ) -> Example:
-    """What is stored, as an example; where it cannot be, the error says which row of which source it is."""
+    """The example in a stored record; the error names the row and the source."""
     try:
         return convert(given)
     except InvalidInput as error:
         raise InvalidInput(f"{place} of '{source}': {error}") from error
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(
-            f"{place} of '{source}' is not in the form that is expected: {type(error).__name__}: {error}."
+            f"{place} of '{source}' does not have the expected form: {type(error).__name__}: {error}."
         ) from error
 
 
 def hub_records(
     name: str, configuration: str | None, split: str, revision: str | None
 ) -> Iterable[Record]:
-    """Rows of a data set on the hub.
-
-    `datasets`, its clients and scripts raise kinds of their own, so whatever they raise is told as a sentence.
-    """
+    """Rows of a data set on the hub."""
     try:
         datasets = import_module("datasets")
     except ImportError as error:
         raise missing_extra("datasets", "data", f"reading '{name}' from the hub") from error
     try:
         return list(datasets.load_dataset(name, configuration, split=split, revision=revision))
-    except Exception as error:
+    except Exception as error:  # `datasets`, its clients and its scripts each raise their own kinds
         first = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         raise InvalidInput(
             f"the data set '{name}' cannot be read from the hub: {first}. "
@@ -78,17 +75,17 @@ def squad_rows(path: Path) -> Iterator[tuple[str, Record]]:
     except (KeyError, TypeError) as error:
         raise InvalidInput(
             f"'{path}' is not in the form of SQuAD after question {number}: {type(error).__name__}: {error}. "
-            "That has 'data', with 'paragraphs' of a 'context' and 'qas'. Keep other rows in a .jsonl file."
+            "SQuAD has 'data', with 'paragraphs' of a 'context' and 'qas'. Keep other rows in a .jsonl file."
         ) from error
 
 
 def answer_texts(answers: Any) -> tuple[str, ...]:
-    """The texts of answers in any of the forms SQuAD is kept in, each once."""
+    """The texts of answers in any of the forms of SQuAD, each text once."""
     if isinstance(answers, dict):
         answers = answers.get("text", ())
     if isinstance(answers, str):
         answers = [answers]
-    texts = [each["text"] if isinstance(each, dict) else each for each in answers or ()]
+    texts = [answer["text"] if isinstance(answer, dict) else answer for answer in answers or ()]
     for text in texts:
         if isinstance(text, bool) or not isinstance(text, str | int | float):
             raise InvalidInput(f"an answer is {type(text).__name__} {str(text)[:40]}, not a text.")
@@ -102,7 +99,7 @@ BRANCH = re.compile(r"\([0-4] |\)| ")
 
 
 def tree_rows(path: Path) -> Iterator[tuple[str, Example]]:
-    """Sentences of the Stanford Sentiment Treebank; words whose own label leans to the sentence's are marked.
+    """Sentences of the Stanford Sentiment Treebank; words with the same sentiment as the sentence are marked.
 
     Labels run from 0 to 4; a neutral sentence (2) has the label None.
     """
@@ -132,7 +129,7 @@ def tree_example(tree: str) -> Example:
 
 
 def is_nested(tree: str) -> bool:
-    """Whether the brackets of a tree open before they close, and all do."""
+    """Whether the brackets of a tree are balanced and form one tree."""
     depth = 0
     for place, sign in enumerate(tree):
         depth += (sign == "(") - (sign == ")")
@@ -150,7 +147,7 @@ def movie_rows(path: Path) -> Iterator[tuple[str, Example]]:
 
 
 def document_example(record: Record, path: Path) -> Example:
-    """A review in a file of its own."""
+    """A review that is in a separate file."""
     name = str(record["annotation_id"])
     document = path.parent / "docs" / name
     if Path(name).name != name or not is_file(document):
@@ -163,25 +160,25 @@ def document_example(record: Record, path: Path) -> Example:
 
 
 def movie_example(record: Record) -> Example:
-    """A movie review as the hub has it: evidence as phrases, words apart by any blank."""
+    """A movie review as the hub has it: evidence as phrases, words separated by any white space."""
     review = " ".join(text_in(record, "review").split())
     phrases = (" ".join(phrase.split()) for phrase in record["evidences"])
     return Example(review, record["label"], marks=marked(review, phrases))
 
 
 def marked(text: str, phrases: Iterable[str], segment: int = 0) -> tuple[Mark, ...]:
-    """Where phrases stand in a text."""
-    found = []
+    """The marks of phrases in a text."""
+    marks = []
     for phrase in phrases:
         start = text.find(phrase)
         if start < 0 or not phrase:
-            raise InvalidInput(f"the marked phrase {phrase!r} does not stand in {text[:60]!r}.")
-        found.append((segment, start, start + len(phrase)))
-    return tuple(sorted(found))
+            raise InvalidInput(f"the marked phrase {phrase!r} is not in {text[:60]!r}.")
+        marks.append((segment, start, start + len(phrase)))
+    return tuple(sorted(marks))
 
 
 def joined(words: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
-    """Words as a text, and where each stands in it."""
+    """Words joined to a text, and the characters of each."""
     places, spot = [], 0
     for word in words:
         places.append((spot, spot + len(word)))
@@ -197,7 +194,7 @@ def word_marks(
     for first, after in spans:
         if not (type(first) is type(after) is int and 0 <= first <= after <= len(places)):
             raise InvalidInput(
-                f"the evidence from word {first} to {after} does not lie in its text of {len(places)} words."
+                f"the evidence from word {first} to {after} is not in its text of {len(places)} words."
             )
         if after > first:
             marks.append((segment, places[first][0], places[after - 1][1]))
@@ -205,7 +202,7 @@ def word_marks(
 
 
 def inference_example(record: Record) -> Example:
-    """E-SNLI as ERASER keeps it: words of both sentences and spans of evidence in them."""
+    """A pair of e-SNLI as ERASER stores it: words of both sentences and spans of evidence in them."""
     texts, marks = [], []
     for segment, name in enumerate(("premise", "hypothesis")):
         words = record[name]
@@ -238,7 +235,7 @@ def agreement_rows(path: Path) -> Iterator[tuple[str, Example]]:
 
 
 def agreement_example(lines: tuple[str | None, str | None]) -> Example:
-    """A sentence whose verb is hidden, from its line and that of the verb: its position, its two forms."""
+    """A sentence with its verb masked, from its line and the line with the verb's position and two forms."""
     text, about = lines
     if text is None or about is None:
         raise InvalidInput("the .text and the .gold file do not have the same number of lines.")
@@ -248,6 +245,7 @@ def agreement_example(lines: tuple[str | None, str | None]) -> Example:
     if not 0 <= place < len(words) or words[place].lower() != right.lower():
         raise InvalidInput(f"the verb '{right}' is not word {place} of its sentence.")
     known = right in PLURAL or right in SINGULAR
+    # Of regular verbs the singular is longer: it ends in -s.
     is_plural = right in PLURAL if known else len(right) < len(wrong)
     words[place] = "[MASK]"
     return Example(" ".join(words), "plural" if is_plural else "singular")

@@ -1,4 +1,4 @@
-"""Where what people know of an example stands among its tokens."""
+"""The tokens of what people know about an example: marks and answers."""
 
 from collections.abc import Sequence
 
@@ -21,22 +21,22 @@ def covered(row: Row, segment: int, start: int, end: int) -> list[int]:
 
 
 def marks_in(row: Row, example: Example) -> NDArray[np.bool_] | None:
-    """Which tokens a person marked."""
+    """Which tokens a person marked; None if nobody marked anything."""
     if example.marks is None:
         return None
-    found = np.zeros(len(row), bool)
+    is_marked = np.zeros(len(row), bool)
     for mark in example.marks:
-        found[covered(row, *mark)] = True
-    return found
+        is_marked[covered(row, *mark)] = True
+    return is_marked
 
 
 def answers_in(row: Row, answers: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-    """The tokens of the answers that stand in the context as it was read."""
+    """The tokens of each answer that is in the context as the model read it."""
     segment = len(row.texts) - 1
-    found = []
+    spans = []
     for answer in answers:
         start = row.texts[segment].find(answer)
         tokens = covered(row, segment, start, start + len(answer)) if start >= 0 and answer else []
         if tokens:
-            found.append(tuple(tokens))
-    return tuple(found)
+            spans.append(tuple(tokens))
+    return tuple(spans)

@@ -1,1 +1,1 @@
-"""From what a caller gives to attributions: inputs, plan, batches, long texts, and the verbs on top."""
+"""From a caller's inputs to attributions: inputs, plan, batches, long texts, and the public functions."""

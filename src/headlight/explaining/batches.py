@@ -1,4 +1,4 @@
-"""From rows and a plan to attributions: rows of like length share a pass, and all methods a trace."""
+"""From rows and a plan to attributions: rows of similar length share a pass, and all methods share a trace."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -35,15 +35,16 @@ def written_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def run(model: Model, rows: Sequence[Row], targets: Sequence[Target], plan: Plan) -> list[Answers]:
-    """The attributions of every row by method name, each row for its one target."""
-    return [found for (found,) in run_goals(model, rows, [(each,) for each in targets], plan)]
+    """The attributions of every row by method name, for one target per row."""
+    goals = [(target,) for target in targets]
+    return [answers for (answers,) in run_goals(model, rows, goals, plan)]
 
 
 def run_goals(
     model: Model, rows: Sequence[Row], goals: Sequence[Sequence[Target]], plan: Plan
 ) -> list[list[Answers]]:
-    """The attributions of every row for each of its targets, which share a pass; so do rows of like length."""
-    answers: list[list[Answers]] = [[{} for _ in own] for own in goals]
+    """The attributions of every row for each of its targets; all targets of a row share a pass."""
+    answers: list[list[Answers]] = [[{} for _ in targets] for targets in goals]
     model = double(model)
     parts = by_precision(model, plan)
     total = len(rows) * len(parts)
@@ -51,29 +52,31 @@ def run_goals(
         for dtype, part in parts.items():
             wide, digits = widened(model, dtype)
             part = replace(part, digits=digits)
-            most = part.attention_values // (1 if wide is model else 2)
+            most = part.attention_values // (
+                1 if wide is model else 2
+            )  # its numbers are twice as large
             for bucket in buckets(model, rows, plan.batch_size, most):
-                found = run_bucket(
+                by_row = run_bucket(
                     wide, [rows[n] for n in bucket], [goals[n] for n in bucket], part
                 )
-                for number, several in zip(bucket, found, strict=True):
-                    for known, answer in zip(answers[number], several, strict=True):
+                for number, by_target in zip(bucket, by_row, strict=True):
+                    for known, answer in zip(answers[number], by_target, strict=True):
                         known.update(answer if wide is model else rounded(answer))
                 advance(len(bucket))
     names = [entry.name for entry in plan.entries]
-    return [[{name: found[name] for name in names} for found in own] for own in answers]
+    return [[{name: known[name] for name in names} for known in row] for row in answers]
 
 
 def rounded(answers: Answers) -> Answers:
-    """Scores of a wider pass in 32 bits, as those of all other methods."""
+    """Scores of a wider pass in 32 bits, like those of all other methods."""
     return {name: replace(a, scores=a.scores.astype(np.float32)) for name, a in answers.items()}
 
 
 def by_precision(model: Model, plan: Plan) -> dict[torch.dtype, Plan]:
-    """The plan in parts that share a pass, by the type in which their methods come out right.
+    """The plan in parts that share a pass, by the type in which their methods are accurate.
 
-    So what a method answers does not depend on which others are asked for. What authors released is
-    computed as they did, in the network's own type.
+    So the scores of a method do not depend on which others are asked for. Released variants are computed in the
+    network's own type, as their authors do.
     """
     parts: dict[torch.dtype, tuple[Entry, ...]] = {}
     for entry in plan.entries:
@@ -87,7 +90,7 @@ def by_precision(model: Model, plan: Plan) -> dict[torch.dtype, Plan]:
 def buckets(
     model: Model, rows: Sequence[Row], batch_size: int, values: int = ATTENTION_VALUES
 ) -> Iterator[list[int]]:
-    """Row numbers of like length in groups of at most `batch_size`, smaller where rows are long."""
+    """Row numbers in groups of similar length, at most `batch_size` each and fewer if rows are long."""
     config = model.network.config.get_text_config()
     layers, heads = (
         getattr(config, f"num_{of}", None) for of in ("hidden_layers", "attention_heads")
@@ -104,11 +107,11 @@ def buckets(
 def run_bucket(
     model: Model, rows: Sequence[Row], goals: Sequence[Sequence[Target]], plan: Plan
 ) -> list[list[Answers]]:
-    """One pass; where memory does not suffice, two of half the size."""
+    """The attributions from one pass, or from passes of half the size if it does not fit into memory."""
 
     def run(part: Sequence[tuple[Row, Sequence[Target]]]) -> list[list[Answers]]:
-        own, asked = map(list, zip(*part, strict=True))
-        return undisturbed(lambda: run_pass(model, own, asked, plan), plain_state())
+        part_rows, part_goals = map(list, zip(*part, strict=True))
+        return undisturbed(lambda: run_pass(model, part_rows, part_goals, plan), plain_state())
 
     return in_halves(run, list(zip(rows, goals, strict=True)), lambda pair: len(pair[0]))
 
@@ -119,10 +122,10 @@ def run_pass(
     """One pass, a trace of it for every target, and every method on each trace."""
     answers: list[list[Answers]] = [[] for _ in rows]
     most = max(map(len, goals))
-    # A row with fewer targets than others repeats its last one; what is found for it again is dropped.
+    # A row with fewer targets than others repeats its last one; the repeated answers are dropped.
     asked = [[own[min(number, len(own) - 1)] for own in goals] for number in range(most)]
-    found = traces(model, rows, asked, plan.needs, released=plan.variant == "released")
-    for number, (captured, targets) in enumerate(zip(found, asked, strict=True)):
+    passes = traces(model, rows, asked, plan.needs, released=plan.variant == "released")
+    for number, (captured, targets) in enumerate(zip(passes, asked, strict=True)):
         for row, answer in enumerate(explained(captured, rows, targets, plan)):
             if number < len(goals[row]):
                 answers[row].append(answer)
@@ -139,11 +142,11 @@ def explained(
         scores, notes = computed(captured, entry, plan)
         digits = plan.digits or lost_digits(model, entry, plan.variant)
         for number, row in enumerate(rows):
-            own = scores[number, : len(row)]
-            decided = captured.goal.resolved[number].note
-            said = row.noted(*filter(None, (decided, notes[number], digits, emptiness(own))))
+            row_scores = scores[number, : len(row)]
+            chosen = captured.goal.resolved[number].note
+            noted = row.noted(*filter(None, (chosen, notes[number], digits, emptiness(row_scores))))
             answers[number][entry.name] = attribution_of(
-                model, said, own, what[number], entry, plan
+                model, noted, row_scores, what[number], entry, plan
             )
     return answers
 
@@ -162,7 +165,7 @@ def computed(captured: Trace, entry: Entry, plan: Plan) -> tuple[np.ndarray, Seq
 
 
 def lost_digits(model: Model, entry: Entry, variant: str) -> str:
-    """A note on relevance in fewer bits than its rules ask for."""
+    """A note if relevance is computed in fewer bits than its rules need, else ''."""
     is_stable = entry.preset_in(variant, entry.settled) in STABLE_PRESETS
     if is_stable or model.network.dtype == torch.float64:
         return ""
@@ -171,14 +174,14 @@ def lost_digits(model: Model, entry: Entry, variant: str) -> str:
 
 
 def emptiness(scores: np.ndarray) -> str:
-    """A note on scores that tell no token from another."""
+    """A note if all scores are equal, else ''."""
     if len(scores) < 2 or np.ptp(scores) > 0:
         return ""
     return f"all scores are {'0' if scores[0] == 0 else 'equal'}: this method says nothing here"
 
 
 def explained_targets(captured: Trace, targets: Sequence[Target]) -> list[Explained]:
-    """What was explained, in numbers and for people."""
+    """What was explained in every row: its names and numbers."""
     goal, present = captured.goal, captured.inputs.present
     logits = goal.value(captured.logits, present, "logit").tolist()
     probabilities: list[float | None] = [None] * len(targets)
@@ -186,21 +189,21 @@ def explained_targets(captured: Trace, targets: Sequence[Target]) -> list[Explai
         probabilities = goal.value(captured.logits, present, "probability").tolist()
     return [
         Explained(
-            label=each.label,
-            predicted=each.predicted,
+            label=resolved.label,
+            predicted=resolved.predicted,
             logit=logits[n],
             probability=probabilities[n],
-            positions=each.positions,
+            positions=resolved.positions,
             output=targets[n].output,
         )
-        for n, each in enumerate(goal.resolved)
+        for n, resolved in enumerate(goal.resolved)
     ]
 
 
 def attribution_of(
     model: Model, row: Row, scores: np.ndarray, target: Explained, entry: Entry, plan: Plan
 ) -> Attribution:
-    """The frozen answer for one row and method."""
+    """The attribution of one row by one method."""
     notes = (*row.notes, plan.note) if plan.note else row.notes
     if is_half_precision(model.network):
         kind = str(model.network.dtype).removeprefix("torch.")
@@ -228,5 +231,5 @@ def attribution_of(
 
 @cache
 def installed_versions() -> Mapping[str, str]:
-    """Versions of what computes the scores; looked up once, because that reads files."""
+    """Versions of the packages that compute the scores; looked up once, because that reads files."""
     return FrozenMapping({name: version(name) for name in ("headlight", "torch", "transformers")})

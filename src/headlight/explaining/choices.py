@@ -1,4 +1,4 @@
-"""Options that depend on the model: what each is where a call says nothing, and what it may be given as."""
+"""Options whose default depends on the model: their defaults, and the forms in which they may be given."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ from headlight.trace.baselines import chosen_baseline
 from headlight.trace.decoder import HEADED, Decoder
 
 EMBEDDED = "decoder"
-"""The embedded language-model head."""
+"""The name of the embedded language model whose head decodes."""
 
 
-def chosen_decoder(model: Model, given: Any) -> Decoder:
-    """The decoder for a model: its own head, a given model or its name or folder, or the embedded one."""
-    if isinstance(given, Decoder):
-        return checked_decoder(model, given)
-    if isinstance(given, Model):
-        return checked_decoder(model, Decoder(given))
-    if isinstance(given, str | Path):
-        return checked_decoder(model, Decoder(load(given)))
-    if given is not None:
+def chosen_decoder(model: Model, decoder: Any) -> Decoder:
+    """The decoder for a model: the caller's (a model, name or folder), its own head, or the embedded one."""
+    if isinstance(decoder, Decoder):
+        return checked_decoder(model, decoder)
+    if isinstance(decoder, Model):
+        return checked_decoder(model, Decoder(decoder))
+    if isinstance(decoder, str | Path):
+        return checked_decoder(model, Decoder(load(decoder)))
+    if decoder is not None:
         raise InvalidOption(
-            f"decoder= takes a model, a name or a folder, not a {type(given).__name__}."
+            f"decoder= takes a model, a name or a folder, not a {type(decoder).__name__}."
         )
     if model.task in HEADED:
         return Decoder(model)
@@ -45,12 +45,12 @@ def chosen_decoder(model: Model, given: Any) -> Decoder:
 
 @cache
 def embedded_decoder() -> Decoder:
-    """The one that headlight brings, loaded once."""
+    """The embedded decoder, loaded once."""
     return Decoder(load(EMBEDDED))
 
 
 def checked_decoder(model: Model, decoder: Decoder) -> Decoder:
-    """The decoder, refused if it cannot read the model's states or has another vocabulary."""
+    """The decoder; refused if it cannot read the model's states or has another vocabulary."""
     wide, known = (m.network.config.get_text_config().hidden_size for m in (model, decoder.model))
     if wide != known:
         raise InvalidInput(
@@ -60,20 +60,20 @@ def checked_decoder(model: Model, decoder: Decoder) -> Decoder:
     sizes = [m.vocabulary_size for m in (model, decoder.model)]
     if sizes[0] != sizes[1]:
         raise InvalidInput(
-            f"the decoder '{decoder}' knows {sizes[1]} tokens and {model.name} {sizes[0]}: they are not of "
+            f"the decoder '{decoder}' knows {sizes[1]} tokens and {model.name} {sizes[0]}: they do not have "
             "one vocabulary. Give the language model that it was fine-tuned from."
         )
     return decoder
 
 
-def chosen_layer(model: Model, given: Any) -> int:
-    """The layer to decode: the given one, the best of an embedded model, or the middle one."""
-    if given is None:
+def chosen_layer(model: Model, layer: Any) -> int:
+    """The layer to decode: the caller's, the best one of an embedded model, or the middle one."""
+    if layer is None:
         entry = entry_of(model.name)
         best = None if entry is None else entry.best_layer
         count: int = model.network.config.get_text_config().num_hidden_layers
         return (count + 1) // 2 if best is None else best
-    return int(given)
+    return int(layer)
 
 
 # ------------------------------------------------------------------------------------ the table
@@ -81,9 +81,10 @@ def chosen_layer(model: Model, given: Any) -> int:
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """An option that depends on the model: what finds it, and what it is where nothing is said.
+    """An option whose default depends on the model.
 
-    usually: that default in words, for the documentation of methods.
+    choose: the function that turns what was given into the option's value. usually: the default in words, for
+    the documentation of methods. unsaid: what `choose` gets by default.
     """
 
     choose: Callable[[Model, Any], Any]
@@ -101,16 +102,16 @@ CHOICES = {
     ),
     "layer": ModelChoice(chosen_layer, "the best one of an embedded model, else the middle one"),
 }
-"""Options that a method may leave without a default, because it depends on the model."""
+"""Options that a method may have without a default, because the default depends on the model."""
 
 
 def depends_on_model(option: Option) -> bool:
-    """Whether the model decides what an option is where nothing is said."""
+    """Whether the model decides the default of an option."""
     return option.name in CHOICES and not option.has_default
 
 
 def chosen(model: Model, given: Mapping[str, Any], name: str) -> Any:
-    """An option that depends on the model, from what was given for it, or from nothing."""
+    """The value of an option that depends on the model, from what was given for it or by default."""
     choice = CHOICES[name]
     value = given.get(name)
     return choice.choose(model, choice.unsaid if value is None else value)

@@ -19,7 +19,7 @@ def conservation(
 ) -> list[float]:
     """Σ R at the output of the last block, of the one before it, … and at the embeddings.
 
-    Shares of what the explained logits started with.
+    The sums are shares of the relevance with which the explained logits started.
     """
     asked = read(model, text)
     if not asked.is_one:

@@ -1,4 +1,4 @@
-"""A prompt and what comes after it, as one row whose tokens know their place in the text."""
+"""A prompt and its continuation, as one row with the places of its tokens in the text."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,21 +19,21 @@ from headlight.running.undisturbed import plain_state, undisturbed
 from headlight.text import check_characters, wrong_kind
 
 UNFINISHED = "\N{REPLACEMENT CHARACTER}"
-"""What tokenizers write for the first bytes of a character."""
+"""What tokenizers write for the first bytes of an unfinished character."""
 
 
 def continuations_of(given: Any, count: int) -> list[str | None]:
-    """One continuation for each prompt; a single one, or none, is meant for all of them."""
-    several = list(given) if isinstance(given, list | tuple) else [given] * count
-    if len(several) != count:
+    """One continuation per prompt; a single one, or None, is used for all of them."""
+    texts = list(given) if isinstance(given, list | tuple) else [given] * count
+    if len(texts) != count:
         raise InvalidInput(
-            f"{len(several)} continuations were given for {count} prompts. Give one for each."
+            f"{len(texts)} continuations were given for {count} prompts. Give one for each."
         )
-    for number, text in enumerate(several):
+    for number, text in enumerate(texts):
         if text is not None and not isinstance(text, str):
             raise InvalidInput(f"continuation {number} is {wrong_kind(text)}")
         check_characters(text or "", f"continuation {number}")
-    return several
+    return texts
 
 
 def added_ids(model: Model, row: Row, continuation: str | None, max_new_tokens: int) -> list[int]:
@@ -69,7 +69,7 @@ def generate(model: Model, row: Row, max_new_tokens: int) -> list[int]:
 
 
 def continued(row: Row, added: Sequence[int], tokenizer: PreTrainedTokenizerBase) -> Row:
-    """The row with these tokens after it, all in one text where the tokenizer tells where they stand."""
+    """The row with these tokens added, as one text if the tokenizer shows where each token is in it."""
     bare = with_token_names(Batch.from_ids(list(added)).rows[0], tokenizer)
     whole = replace(
         row,
@@ -97,7 +97,7 @@ def continued(row: Row, added: Sequence[int], tokenizer: PreTrainedTokenizerBase
 def surfaces_of(
     prompt: Sequence[int], added: Sequence[int], tokenizer: PreTrainedTokenizerBase
 ) -> list[str] | None:
-    """What each added token adds to the text; None where the text before it would change.
+    """What each added token adds to the text; None if it would change the text before it.
 
     A character of several byte tokens is added by the last of them.
     """
@@ -114,17 +114,17 @@ def surfaces_of(
 
 
 def widened_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in which a token that only begins a character covers the whole of it."""
-    found = list(spans)
-    for place in reversed(range(len(found) - 1)):
-        start, end = found[place]
-        if start == end == found[place + 1][0]:
-            found[place] = (start, found[place + 1][1])
-    return found
+    """Spans in which a token that only begins a character covers the whole character."""
+    widened = list(spans)
+    for place in reversed(range(len(widened) - 1)):
+        start, end = widened[place]
+        if start == end == widened[place + 1][0]:
+            widened[place] = (start, widened[place + 1][1])
+    return widened
 
 
 def until(whole: Row, count: int) -> Row:
-    """The first tokens of a row, and no text that comes after them."""
+    """The first `count` tokens of a row, without the text after them."""
     step = whole.take(range(count))
     if step.offsets is None:
         return step

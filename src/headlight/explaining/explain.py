@@ -97,16 +97,16 @@ def explain(
 ) -> Explanation | Mapping[str, Explanation]:
     """Explain why the model decides what it decides on one input or many.
 
-    Texts, lists of texts and names of methods tell a type checker what comes back; a batch or an encoding does
-    not, because one row of it gives one attribution and several give a list.
+    For texts, lists of texts and names of methods, a type checker knows the type of the result. For a batch or
+    an encoding it does not, because one row gives one attribution and several give a list.
 
-    inputs: a text, a pair of texts (a tuple), several of these in any order-keeping collection, what a
-        tokenizer returns, or a `Batch`. One input, or one row of ids, gives one Attribution, several give
-        a list in the same order. A text without anything in it is refused by its number, so that answers stay
-        beside their inputs; to leave such texts out: [text for text in texts if text.strip()].
-    method: a name of METHODS, or several; several give a dict by method name. NAME:OPTION=VALUE settles
-        options of one of them, such as mask_lrp:corruption=0.5. None: attn_lrp where relevance passes
-        through the network, else integrated_gradients; a note says which and why.
+    inputs: a text, a pair of texts (a tuple), several of these in any ordered collection, what a tokenizer
+        returns, or a `Batch`. One input, or one row of ids, gives one Attribution, several give a list in
+        the same order. An empty text is refused, and the error gives its number. To leave such texts out:
+        [text for text in texts if text.strip()].
+    method: a name in METHODS, or several; several give a dict by method name. NAME:OPTION=VALUE sets options
+        of one method, such as mask_lrp:corruption=0.5. By default attn_lrp if relevance can be sent through
+        the network, else integrated_gradients; a note says which and why.
     target: what is explained (see `Target`); a list gives each input its own.
     variant: 'paper', or 'released' for what the authors' published code computes.
     stride: explain texts longer than the model's limit in windows that share this many tokens;
@@ -117,11 +117,11 @@ def explain(
     asked = read(model, inputs)
     targets = targets_of(target, len(asked.rows))
     if stride is None:
-        found = run(model, [cut_to_limit(model, row) for row in asked.rows], targets, plan)
+        answers = run(model, [cut_to_limit(model, row) for row in asked.rows], targets, plan)
     else:
         shared = whole_number(stride, "stride", 0)
-        found = run_windows(model, asked.rows, targets, plan, shared)
+        answers = run_windows(model, asked.rows, targets, plan, shared)
     shaped: dict[str, Explanation] = {
-        e.name: asked.shaped([row[e.name] for row in found]) for e in plan.entries
+        e.name: asked.shaped([row[e.name] for row in answers]) for e in plan.entries
     }
     return shaped if is_several(method) else next(iter(shaped.values()))

@@ -1,4 +1,4 @@
-"""`explain_generation`: what made every token of a continuation."""
+"""`explain_generation`: why a model wrote each token of a continuation."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, overload
@@ -97,8 +97,8 @@ def explain_generation(
 ) -> Generated | Mapping[str, Generated]:
     """Explain every token of a continuation of the prompt: a matrix of input × output tokens.
 
-    The continuation is the one given, or what the model itself would write (greedily). One prompt gives
-    one Generation, several a list; several methods give a dict by method name, as in `explain`.
+    By default the continuation is what the model itself would write (greedily). One prompt gives one
+    Generation, several give a list; several methods give a dict by method name, as in `explain`.
     """
     plan = planned(model, method, variant, options, batch_size, progress)
     if model.task is not Task.CAUSAL or model.tokenizer is None:
@@ -106,17 +106,17 @@ def explain_generation(
             f"only a causal language model with a tokenizer continues a text; {model.name} does {model.task}."
         )
     asked = read(model, prompt)
-    given = continuations_of(continuation, len(asked.rows))
+    continuations = continuations_of(continuation, len(asked.rows))
     wholes = [
         continued(row, added_ids(model, row, text, max_new_tokens), model.tokenizer)
-        for row, text in zip(asked.rows, given, strict=True)
+        for row, text in zip(asked.rows, continuations, strict=True)
     ]
     places = [
         (n, place)
         for n, whole in enumerate(wholes)
         for place in range(len(asked.rows[n]), len(whole))
     ]
-    found = run(
+    answers = run(
         model,
         [until(wholes[n], place) for n, place in places],
         [Target(label=wholes[n].ids[place]) for n, place in places],
@@ -125,7 +125,7 @@ def explain_generation(
     shaped: dict[str, Generated] = {}
     for entry in plan.entries:
         steps: list[list[Attribution]] = [[] for _ in wholes]
-        for (n, _), answer in zip(places, found, strict=True):
+        for (n, _), answer in zip(places, answers, strict=True):
             steps[n].append(answer[entry.name])
         shaped[entry.name] = asked.shaped(
             [

@@ -1,4 +1,4 @@
-"""From what a caller gives to rows: texts, pairs, what a tokenizer returns, or ids; nothing is guessed."""
+"""From a caller's inputs to rows: texts, pairs, what a tokenizer returns, or ids; nothing is guessed."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,23 +24,23 @@ READ = {"input_ids", "attention_mask", "token_type_ids"}
 NUMERIC = re.compile("int|float|bool|complex")
 """Types of the numbers in arrays, tensors and columns."""
 HARMLESS = {"labels", "start_positions", "end_positions"}
-"""Arguments of networks that change the loss, and no logit."""
+"""Arguments of networks that change only the loss, not the logits."""
 
 
 @dataclass(frozen=True)
 class ReadInputs:
-    """The rows of what was given; one input gets one answer, several get a list."""
+    """The rows of a caller's inputs; one input gets one answer, several get a list."""
 
     rows: list[Row]
     is_one: bool
 
     def shaped(self, answers: Sequence[Any]) -> Any:
-        """The answers to the rows, as they are given back."""
+        """The answers for the rows in the form that the caller gets: one, or a list."""
         return answers[0] if self.is_one else list(answers)
 
 
 def read(model: Model, inputs: Given) -> ReadInputs:
-    """The rows of any input, whole; what is neither text nor tokens is refused by its kind."""
+    """The rows of any input, not cut; what is neither text nor tokens is refused."""
     if isinstance(inputs, Batch):
         batch = inputs
     elif isinstance(inputs, Mapping):
@@ -55,12 +55,12 @@ def read(model: Model, inputs: Given) -> ReadInputs:
 
 
 def rows_of(model: Model, inputs: Given) -> list[Row]:
-    """The rows of any input, whole."""
+    """The rows of any input, not cut."""
     return read(model, inputs).rows
 
 
 def listed(inputs: Any) -> list[Any]:
-    """Single inputs in their order, from one or from anything that holds several in an order."""
+    """A list of single inputs, from one input or from any ordered collection."""
     if isinstance(inputs, str | tuple):
         return [inputs]
     if hasattr(inputs, "columns") or hasattr(inputs, "column_names"):
@@ -101,7 +101,7 @@ def texts_of(model: Model, texts: list[Any]) -> list[Row]:
 
 
 def paired(model: Model, row: Row) -> Row:
-    """The row, with a note where the model is not known to read so many texts; refused where it cannot."""
+    """The row, with a note if the model may not be made for this many texts; refused if it cannot read them."""
     count = text_count(row)
     if count == 1 and model.reads == "pair":
         raise InvalidInput(
@@ -116,7 +116,7 @@ def paired(model: Model, row: Row) -> Row:
 
 
 def text_count(row: Row) -> int | None:
-    """How many texts a row is made of; None where bare ids do not tell."""
+    """How many texts a row consists of; None if bare ids do not show it."""
     if row.texts:
         return len(row.texts)
     if row.segments is not None:
@@ -128,7 +128,7 @@ def text_count(row: Row) -> int | None:
 
 
 def single(model: Model, encoding: Mapping[str, Any], number: int) -> tuple[Row, ...]:
-    """The one row of an encoding that stands in a list."""
+    """The only row of an encoding in a list."""
     batch = encoded(model, encoding, f"input {number}")
     if len(batch) != 1:
         raise InvalidInput(
@@ -138,11 +138,11 @@ def single(model: Model, encoding: Mapping[str, Any], number: int) -> tuple[Row,
 
 
 def encoded(model: Model, encoding: Mapping[str, Any], name: str) -> Batch:
-    """A batch from what a tokenizer returns, with the places of the tokens where it knows them."""
+    """A batch from what a tokenizer returns, with the places of the tokens if it knows them."""
     if encoding.get("input_ids") is None:
         raise InvalidInput(f"{name} is {wrong_kind(encoding)}")
-    given = {key for key in encoding if encoding[key] is not None} - READ - HARMLESS
-    lost = sorted(given & set(signature(model.network.forward).parameters))
+    others = {key for key in encoding if encoding[key] is not None} - READ - HARMLESS
+    lost = sorted(others & set(signature(model.network.forward).parameters))
     if lost:
         raise InvalidInput(
             f"{name} has {', '.join(map(repr, lost))}, which would change what {model.name} decides "
@@ -156,7 +156,7 @@ def encoded(model: Model, encoding: Mapping[str, Any], name: str) -> Batch:
 
 
 def with_places(row: Row, encoding: Mapping[str, Any], number: int) -> Row:
-    """The row with offsets, texts and words of its tokens, where a fast tokenizer kept them."""
+    """The row with offsets, segments and words of its tokens, if a fast tokenizer kept them."""
     kept = (encoding.encodings or []) if isinstance(encoding, BatchEncoding) else []
     if number >= len(kept) or tuple(kept[number].ids) != row.ids:
         return row
@@ -175,27 +175,27 @@ def with_places(row: Row, encoding: Mapping[str, Any], number: int) -> Row:
 
 
 def tokens_of(model: Model, rows: Sequence[Row]) -> list[Row]:
-    """Rows of ids without their padding, named by the model's tokenizer and known to fit it."""
+    """Rows of ids without padding, with token names; refused if they do not fit the model."""
     if not rows:
         raise InvalidInput("the batch is empty: there is nothing to explain.")
     check_ids(model, rows)
-    found = []
-    for number, row in enumerate(rows):
-        own = trimmed(row, model.pad_id)
-        model.check_row_length(number, len(own))
-        check_types(model, own, number)
-        own = own if model.tokenizer is None else with_token_names(own, model.tokenizer)
-        if model.task is Task.QUESTION and text_count(own) == 1:
+    checked = []
+    for number, given in enumerate(rows):
+        row = trimmed(given, model.pad_id)
+        model.check_row_length(number, len(row))
+        check_types(model, row, number)
+        row = row if model.tokenizer is None else with_token_names(row, model.tokenizer)
+        if model.task is Task.QUESTION and text_count(row) == 1:
             raise InvalidInput(
                 "question answering needs a question and a context. Encode both: "
                 "tokenizer(question, context)."
             )
-        found.append(paired(model, own))
-    return found
+        checked.append(paired(model, row))
+    return checked
 
 
 def check_types(model: Model, row: Row, number: int) -> None:
-    """Refuse token types that the network has no embedding for, or would not be given."""
+    """Refuse token types that the network does not take or has no embedding for."""
     largest = max(row.types or (0,))
     config = model.network.config.get_text_config()
     count = getattr(config, "type_vocab_size", None) or None
@@ -212,7 +212,7 @@ def check_types(model: Model, row: Row, number: int) -> None:
 
 
 def cut_to_limit(model: Model, row: Row, **wording: str) -> Row:
-    """The row, cut to what the model can read."""
+    """The row, cut to the longest input of the model."""
     if model.token_limit is None:
         return row
     is_question = model.task is Task.QUESTION
@@ -223,7 +223,7 @@ def cut_to_limit(model: Model, row: Row, **wording: str) -> Row:
 
 
 def targets_of(target: TargetLike | list[TargetLike], count: int) -> list[Target]:
-    """One target for each row; a list, a column or an array gives each row its own."""
+    """One target per row; a list, a column or an array gives each row its own."""
     if hasattr(target, "tolist"):
         target = plain(target)
     if not isinstance(target, list):
@@ -232,11 +232,11 @@ def targets_of(target: TargetLike | list[TargetLike], count: int) -> list[Target
         raise InvalidOption(
             f"{len(target)} targets were given for {count} inputs. Give one for each."
         )
-    return [Target.of(each) for each in target]
+    return [Target.of(item) for item in target]
 
 
 def whole_number(value: Any, name: str, least: int) -> int:
-    """An option that counts something."""
+    """The value of an option that must be a whole number of at least this size."""
     value = plain(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InvalidOption(

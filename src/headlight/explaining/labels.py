@@ -1,4 +1,4 @@
-"""`explain_labels`: what speaks for each label, from one pass."""
+"""`explain_labels`: what supports each label, from one pass."""
 
 from collections.abc import Sequence
 from typing import Any, overload
@@ -64,7 +64,7 @@ def explain_labels(
     """Explain every label of a classifier, or several tokens of a language model, from one pass.
 
     One input gives a dict of attributions by label, several give a list of those.
-    labels: the labels or tokens to explain; all labels of a classifier if not given.
+    labels: the labels or tokens to explain; by default all labels of a classifier.
     target: where a token classifier or language model decides, and which output is explained.
     """
     plan = planned(model, method, options=options, batch_size=batch_size)
@@ -72,13 +72,13 @@ def explain_labels(
     chosen = [with_label(target or Target(), label) for label in labels_of(model, labels)]
     rows = [cut_to_limit(model, row) for row in asked.rows]
     (name,) = (entry.name for entry in plan.entries)
-    found = run_goals(model, rows, [chosen] * len(rows), plan)
-    answers = [{each[name].target.label: each[name] for each in own} for own in found]
+    by_row = run_goals(model, rows, [chosen] * len(rows), plan)
+    answers = [{a[name].target.label: a[name] for a in by_target} for by_target in by_row]
     return answers[0] if asked.is_one else answers
 
 
 def labels_of(model: Model, labels: Sequence[Label] | None) -> Sequence[Label]:
-    """The labels asked for, or all of a classifier."""
+    """The labels asked for, by default all labels of a classifier."""
     if labels is None and model.task in BY_LABEL:
         return list(model.labels)
     if not labels or model.task in (Task.QUESTION, Task.REGRESSION):

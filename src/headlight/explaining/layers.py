@@ -1,4 +1,4 @@
-"""`explain_layers`: what a method says at every layer, from one pass."""
+"""`explain_layers`: explanations at every layer, from one pass."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -65,11 +65,11 @@ def explain_layers(
     batch_size: int = 32,
     **options: Any,
 ) -> list[Attribution] | list[list[Attribution]]:
-    """Explanations at several layers from one pass: a list by layer for one input, else a list of those.
+    """Explanations at several layers from one pass: a list by layer for one input, a list of those for several.
 
-    method: one that has the option `layer` (0 is the embedding output), one that is a sum over layers (each
-        layer's part of it), or one of token-to-token matrices (their product up to each layer, read).
-    layers: all of them if not given; 1 is the output of the first block.
+    method: one with the option `layer` (0 is the embedding output), one that is a sum over layers (each layer's
+        part is given), or one of token-to-token matrices (their product up to each layer, read).
+    layers: by default all; 1 is the output of the first block.
     """
     plan = planned(model, one_name(method, "explain_layers"), "paper", options, batch_size, False)
     layers = chosen_layers(model, METHODS.specified(method), layers, options)
@@ -77,29 +77,29 @@ def explain_layers(
     entries = tuple(at_layer(entry, layer) for layer in layers)
     asked = read(model, inputs)
     rows = [cut_to_limit(model, row) for row in asked.rows]
-    found = run(model, rows, targets_of(target, len(rows)), replace(plan, entries=entries))
+    by_row = run(model, rows, targets_of(target, len(rows)), replace(plan, entries=entries))
     answers = [
         [
             replace(a, method=entry.name, options={**a.options, "layer": layer})
             for layer, a in zip(layers, row.values(), strict=True)
         ]
-        for row in found
+        for row in by_row
     ]
     return answers[0] if asked.is_one else answers
 
 
 def has_layers(entry: Entry) -> bool:
-    """Whether a method can be asked about one layer."""
+    """Whether a method can explain one layer."""
     return "layer" in entry.options or entry.layered is not None or entry.mixing is not None
 
 
 def chosen_layers(
     model: Model, entry: Entry, layers: Sequence[int] | None, options: Mapping[str, Any]
 ) -> Sequence[int]:
-    """The layers asked for, or all that a method has; refused where it has none of these."""
+    """The layers asked for, by default all of the method; refused if it does not have them."""
     if "layer" in {**entry.settled, **options}:
         raise InvalidOption(
-            "explain_layers explains several layers, so the option 'layer' has no place in it. "
+            "explain_layers explains several layers, so it does not take the option 'layer'. "
             "Give layers=[…], or use explain."
         )
     if not has_layers(entry):
@@ -116,12 +116,12 @@ def chosen_layers(
 
 
 def at_layer(entry: Entry, layer: int) -> Entry:
-    """A method at one layer; what it makes for all layers is made once."""
+    """A method at one layer; what it computes for all layers is computed once."""
     name = f"{entry.name}@{layer}"
     if "layer" in {**entry.options, **entry.settled}:
         return entry.with_options({"layer": layer}, name)
 
-    def every(captured: Trace, options: Mapping[str, Any]) -> list[Scores]:
+    def all_layers(captured: Trace, options: Mapping[str, Any]) -> list[Scores]:
         if entry.layered is not None:
             return list(entry.layered(captured, **options))
         assert entry.mixing is not None
@@ -132,9 +132,9 @@ def at_layer(entry: Entry, layer: int) -> Entry:
 
     @wraps(entry.function)
     def of_layer(captured: Trace, **options: Any) -> Scores:
-        found: list[Scores] = captured.once(
-            ("layers", entry.name), lambda: every(captured, options)
+        scores: list[Scores] = captured.once(
+            ("layers", entry.name), lambda: all_layers(captured, options)
         )
-        return found[layer - 1]
+        return scores[layer - 1]
 
     return replace(entry, name=name, function=of_layer)

@@ -20,7 +20,7 @@ from headlight.trace.trace import trace
 
 @dataclass(frozen=True)
 class ChosenWindows:
-    """The windows of one row that are explained, for which target, and what the whole row predicts."""
+    """The windows of one row that are explained, the target, and the prediction for the whole row."""
 
     windows: tuple[int, ...]
     target: Target
@@ -30,10 +30,10 @@ class ChosenWindows:
 def run_windows(
     model: Model, rows: Sequence[Row], targets: Sequence[Target], plan: Plan, stride: int
 ) -> list[dict[str, Attribution]]:
-    """Like `run`, long rows in overlapping windows whose scores are averaged token by token.
+    """Like `run`, but with long rows in overlapping windows whose scores are averaged token by token.
 
-    A classifier is explained for one label everywhere: the one asked for, or the one with the largest
-    mean logit. Of a question one window is explained, the one with the best answer or the one asked
+    A classifier is explained for the same label in all windows: the one asked for, or the one with the largest
+    mean logit. For a question only one window is explained, the one with the best answer or the answer asked
     for; tokens outside it get 0.
     """
     if model.task not in (*POOLED, Task.QUESTION):
@@ -48,7 +48,7 @@ def run_windows(
         for row, place, target in zip(rows, places, targets, strict=True)
     ]
     jobs = [(n, w) for n, choice in enumerate(choices) for w in choice.windows]
-    found = run(
+    by_window = run(
         model,
         [rows[n].take(places[n][w]) for n, w in jobs],
         [choices[n].target for n, _ in jobs],
@@ -56,19 +56,19 @@ def run_windows(
     )
     answers: list[dict[str, Attribution]] = []
     for n, row in enumerate(rows):
-        mine = [
-            (places[n][w], answer) for (m, w), answer in zip(jobs, found, strict=True) if m == n
+        parts = [
+            (places[n][w], answer) for (m, w), answer in zip(jobs, by_window, strict=True) if m == n
         ]
         note = f"explained in {len(places[n])} windows that share {stride} tokens"
-        whole = len(places[n]) == 1
-        answers.append(mine[0][1] if whole else merged(row, mine, choices[n].predicted, note))
+        is_whole = len(places[n]) == 1
+        answers.append(parts[0][1] if is_whole else merged(row, parts, choices[n].predicted, note))
     return answers
 
 
 def chosen_for_label(
     model: Model, row: Row, places: list[list[int]], target: Target, plan: Plan
 ) -> ChosenWindows:
-    """All windows, for the label asked for or the one with the largest mean logit."""
+    """All windows, with the label asked for or the one with the largest mean logit."""
     pieces = [row.take(place) for place in places]
     passes = [
         trace(model, [pieces[n] for n in bucket], [Target()] * len(bucket), ()).logits[:, 0]
@@ -84,7 +84,8 @@ def chosen_for_label(
 def chosen_for_question(
     model: Model, row: Row, places: list[list[int]], target: Target, plan: Plan
 ) -> ChosenWindows:
-    """The window with the best answer; or, for an answer that is given, the one that has most around it."""
+    """The window with the best answer; for an answer that the caller names, a window that contains it."""
+    # `random` needs nothing from the trace, so this only reads the best answer of each window.
     glance = replace(plan, entries=(METHODS["random"],), progress=False)
     pieces = [row.take(place) for place in places]
     looks = [look["random"].target for look in run(model, pieces, [Target()] * len(pieces), glance)]
@@ -103,6 +104,7 @@ def chosen_for_question(
             "Use a larger stride, or a shorter answer."
         )
     middle = (span[0] + span[1]) / 2
+    # [-2] is the last token of text, because every window ends with the final special token.
     window = min(holding, key=lambda w: abs(middle - (places[w][0] + places[w][-2]) / 2))
     inside = (places[window].index(span[0]), places[window].index(span[1]))
     return ChosenWindows((window,), replace(target, label=None, span=inside), looks[best].predicted)
@@ -118,11 +120,11 @@ def merged(
     answers = {}
     for name, first in parts[0][1].items():
         sums, counts = np.zeros(len(row)), np.zeros(len(row))
-        for places, found in parts:
-            sums[places] += found[name].scores
+        for places, by_method in parts:
+            sums[places] += by_method[name].scores
             counts[places] += 1
-        targets = [found[name].target for _, found in parts]
-        said = dict.fromkeys(each for _, found in parts for each in found[name].notes)
+        targets = [by_method[name].target for _, by_method in parts]
+        notes = dict.fromkeys(text for _, by_method in parts for text in by_method[name].notes)
         chances = [t.probability for t in targets if t.probability is not None]
         positions = tuple(parts[0][0][p] for p in targets[0].positions or ())
         answers[name] = replace(
@@ -140,6 +142,6 @@ def merged(
                 probability=float(np.mean(chances)) if chances else None,
                 positions=positions if len(parts) == 1 else None,
             ),
-            notes=(*said, note if len(parts) > 1 else f"{note}; only one of them is scored"),
+            notes=(*notes, note if len(parts) > 1 else f"{note}; only one of them is scored"),
         )
     return answers

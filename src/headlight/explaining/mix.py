@@ -53,9 +53,9 @@ def mix(
     batch_size: int = 8,
     **options: Any,
 ) -> TokenMixing | list[TokenMixing]:
-    """How much of every token is in every other, layer by layer: a `TokenMixing` for each input.
+    """How much of every token is in every other, layer by layer: one `TokenMixing` per input.
 
-    method: one that is made of such matrices: `rollout`, `alti`, `alti_ln2`, `norms`, `globenc`.
+    method: one that is computed from such matrices: `rollout`, `alti`, `alti_ln2`, `norms`, `globenc`.
     """
     plan = planned(model, one_name(method, "mix"), "paper", options, batch_size, False)
     (entry,) = plan.entries
@@ -64,7 +64,7 @@ def mix(
         raise InvalidOption(f"method '{entry.name}' has no token-to-token matrices. Use {known}.")
     asked = read(model, inputs)
     rows = [cut_to_limit(model, row) for row in asked.rows]
-    found: dict[int, TokenMixing] = {}
+    by_row: dict[int, TokenMixing] = {}
     for bucket in buckets(model, rows, batch_size):
         captured = trace(
             model,
@@ -75,12 +75,12 @@ def mix(
         layers = torch.stack(entry.mixing(captured, **entry.settled), 1).cpu().numpy()
         for number, matrices in zip(bucket, layers, strict=True):
             size = len(rows[number])
-            found[number] = TokenMixing(
+            by_row[number] = TokenMixing(
                 rows[number].tokens,
                 matrices[:, :size, :size],
                 entry.name,
                 model.name,
                 entry.settled,
             )
-    answers = [found[n] for n in range(len(rows))]
+    answers = [by_row[n] for n in range(len(rows))]
     return answers[0] if asked.is_one else answers

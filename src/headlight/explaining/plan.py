@@ -1,4 +1,4 @@
-"""From names and options to a `Plan`: everything in it is known to exist before a network runs."""
+"""From names and options to a `Plan`: everything in it is checked before a network runs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,14 +27,14 @@ Method = str | Specification
 """How a method is named: NAME, NAME:OPTION=VALUE, or `headlight.using.name(option=value)`."""
 
 ANYWHERE = {Task.TOKEN: Target(position=0), Task.MASKED: Target(position=0)}
-"""Targets of passes whose target does not matter, for tasks that must be told where to look."""
+"""Targets of passes whose target does not matter, for tasks whose targets need a position."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to compute for every row, by methods with all their options settled.
+    """What to compute for every row: methods with all their options settled.
 
-    note: said with every answer. digits: a note on the type of numbers in which they were computed.
+    note: added to every attribution. digits: a note on the precision in which they were computed.
     """
 
     entries: tuple[Entry, ...]
@@ -46,7 +46,7 @@ class Plan:
 
     @property
     def needs(self) -> set[str]:
-        """The union of what the methods need of the trace."""
+        """The union of what the methods need from the trace."""
         return {need for entry in self.entries for need in entry.needs}
 
     @property
@@ -55,7 +55,7 @@ class Plan:
         return RELEVANCE_VALUES if self.needs & {"relevance", "replay"} else ATTENTION_VALUES
 
     def only(self, *entries: Entry) -> "Plan":
-        """The same for some of the methods."""
+        """The same plan with only these methods."""
         return replace(self, entries=entries)
 
 
@@ -67,7 +67,7 @@ def planned(
     batch_size: int = 32,
     progress: bool = False,
 ) -> Plan:
-    """A plan, once every name and option in it is known to exist and to fit."""
+    """A plan; refused if a name or option in it does not exist or does not fit."""
     if not isinstance(model, Model):
         raise InvalidInput(
             f"a headlight model comes first, not a {type(model).__name__}. "
@@ -88,7 +88,7 @@ def planned(
 
 
 def names_of(method: Method | Sequence[Method]) -> list[Method]:
-    """The names in one or several; refused if there is none, or one is not a text."""
+    """A list of names, from one name or several; refused if it is empty or a name is not text."""
     names = (
         list(method) if isinstance(method, Iterable) and not isinstance(method, str) else [method]
     )
@@ -103,25 +103,25 @@ def names_of(method: Method | Sequence[Method]) -> list[Method]:
 
 
 def is_several(method: Method | Sequence[Method] | None) -> bool:
-    """Whether answers are a dict by method; one method, or none, gives the answer itself."""
+    """Whether answers are a dict by method; one method, or the default, gives the answer itself."""
     return method is not None and not isinstance(method, str | Specification)
 
 
 def one_name(method: Any, verb: str) -> Method:
-    """The one method that a verb takes."""
+    """The one method that a function takes; several are refused."""
     if not isinstance(method, str | Specification):
         raise InvalidOption(f"{verb} takes one method by name, not {method!r}.")
     return method
 
 
 def known_options(methods: Iterable[Method], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the options that at least one of the methods has."""
+    """The options that at least one of the methods has."""
     known = {option for method in methods for option in METHODS.specified(method).options}
     return {name: value for name, value in options.items() if name in known}
 
 
 def completed(entry: Entry, given: Mapping[str, Any], choose: Callable[[str], Any]) -> Entry:
-    """The method with every option that a call gives it, and those that the model decides."""
+    """The method with the options of a call, and those that the model decides."""
     depend = [name for name, option in entry.options.items() if depends_on_model(option)]
     options = {
         name: option.checked(given[name], entry.name)
@@ -137,9 +137,9 @@ def completed(entry: Entry, given: Mapping[str, Any], choose: Callable[[str], An
 
 
 def methods_for(model: Model) -> list[str]:
-    """All methods that need no more of a caller than this model: some need a head mask, or a head that decodes.
+    """All methods that work on this model without options; others need a head mask, or a decoder.
 
-    The registry says which options a method cannot do without; each is looked for once.
+    The registry says which options a method requires; each is looked up once.
     """
     has = cache(partial(settles, model))
     return [
@@ -152,7 +152,7 @@ def methods_for(model: Model) -> list[str]:
 
 
 def settles(model: Model, option: str) -> bool:
-    """Whether a model brings the value of an option that has no default."""
+    """Whether a model has its own value for an option without a default."""
     if option not in CHOICES:
         return False
     try:
@@ -163,17 +163,17 @@ def settles(model: Model, option: str) -> bool:
 
 
 def settled(model: Model, entry: Entry) -> Entry:
-    """The method with what NAME:OPTION=VALUE names turned into what this model takes, such as a mask's file."""
+    """The method with the options of NAME:OPTION=VALUE looked up for this model, such as a mask's file."""
     known = options_of(entry.function)
     depend = [name for name in entry.settled if depends_on_model(known[name])]
-    found = {name: chosen(model, entry.settled, name) for name in depend}
-    return entry.with_options(found, entry.name)
+    options = {name: chosen(model, entry.settled, name) for name in depend}
+    return entry.with_options(options, entry.name)
 
 
 # ---------------------------------------------------------------------------- default method
 
 OBSTACLES: "WeakKeyDictionary[Model, str]" = WeakKeyDictionary()
-"""Why relevance does not pass through a model; '' where it does. Asked once for each."""
+"""Why relevance cannot be sent through a model; '' if it can. Tried once per model."""
 
 
 def default_method(model: Model) -> tuple[str, str]:

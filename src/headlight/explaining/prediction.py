@@ -19,15 +19,16 @@ from headlight.trace.goal import kind_of
 from headlight.trace.resolve import RESOLVERS, ResolvedTarget, Unresolved, token_name
 
 LIKELIEST = 5
-"""Choices that are told where there is a whole vocabulary of them."""
+"""How many choices are listed if there is a whole vocabulary of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
     """What a model decides on a row.
 
-    choices: names with probabilities, the likeliest first where they are tokens of a vocabulary; none of a
-    regression. resolved: the target that was asked for, on the logits of this row.
+    resolved: the target that was asked for, on the logits of this row. target: the same, by name.
+    choices: names with probabilities; only the most probable if they are tokens of a vocabulary, and none in
+    regression.
     """
 
     row: Row
@@ -47,7 +48,7 @@ def predict(
 def predicted(
     model: Model, row: Row, target: Target, logits: Tensor, *, is_released: bool = False
 ) -> Prediction:
-    """What logits [position, class] of a row say; `is_released` as in `goal.settle`."""
+    """The prediction in the logits [position, class] of a row; `is_released` as `released` in `goal_of`."""
     resolved = RESOLVERS[model.task](Unresolved(target, model, row, logits, is_released))
     return Prediction(
         row, resolved, explicit(model.task, resolved), tuple(choices(model, resolved, logits))
@@ -55,11 +56,11 @@ def predicted(
 
 
 def logits_by_row(model: Model, rows: Sequence[Row], batch_size: int = 32) -> list[Tensor]:
-    """The logits [position, class] of every row, in their order; rows of like length share a pass."""
-    found: dict[int, Tensor] = {}
+    """The logits [position, class] of every row, in their order; rows of similar length share a pass."""
+    by_row: dict[int, Tensor] = {}
     for bucket in buckets(model, rows, batch_size):
-        found |= zip(bucket, plain_logits(model, [rows[n] for n in bucket]), strict=True)
-    return [found[n] for n in range(len(rows))]
+        by_row |= zip(bucket, plain_logits(model, [rows[n] for n in bucket]), strict=True)
+    return [by_row[n] for n in range(len(rows))]
 
 
 def choices(model: Model, resolved: ResolvedTarget, logits: Tensor) -> Iterator[tuple[str, float]]:
@@ -71,8 +72,8 @@ def choices(model: Model, resolved: ResolvedTarget, logits: Tensor) -> Iterator[
         log_probability = sum(float(logs[t.position, t.index]) for t in resolved.terms)
         yield resolved.label, exp(log_probability)
         return
-    own = logits[resolved.terms[0].position]
-    shares = own.sigmoid() if kind_of(model) == "sigmoid" else own.softmax(-1)
+    classes = logits[resolved.terms[0].position]
+    shares = classes.sigmoid() if kind_of(model) == "sigmoid" else classes.softmax(-1)
     if model.task in (Task.MASKED, Task.CAUSAL):
         best = shares.topk(min(LIKELIEST, len(shares)))
         for share, index in zip(best.values.tolist(), best.indices.tolist(), strict=True):
@@ -85,11 +86,13 @@ def choices(model: Model, resolved: ResolvedTarget, logits: Tensor) -> Iterator[
 def plain_logits(model: Model, rows: Sequence[Row]) -> Iterator[Tensor]:
     """The logits [position, class] of each row, from one plain pass."""
     check_ids(model, rows)
-    own = double(model)
+    model = double(model)
 
     def run(part: Sequence[Row]) -> list[Tensor]:
         inputs = collate(part, model.pad_id or 0, model.network.device)
-        logits = undisturbed(lambda: logits_of(own, inputs), plain_state(), torch.inference_mode())
+        logits = undisturbed(
+            lambda: logits_of(model, inputs), plain_state(), torch.inference_mode()
+        )
         check_finite(logits, model)
         return [logits[number, : len(row)] for number, row in enumerate(part)]
 

@@ -1,4 +1,4 @@
-"""Explaining when something may fail: as much as can be had, and the reason for the rest."""
+"""Explaining when something may fail: all attributions that are possible, and errors for the others."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,9 +19,9 @@ Outcome = Attribution | HeadlightError
 def plan_each(
     model: Model, methods: Sequence[str], options: Mapping[str, Any], **settings: Any
 ) -> tuple[Plan | None, dict[str, HeadlightError]]:
-    """A plan of the methods that this model can be explained by, and why it cannot by the others.
+    """A plan of the methods that work for this model, and why the others do not.
 
-    Each method is given those of the options that it has.
+    Each method gets only the options that it has.
     """
     failures: dict[str, HeadlightError] = {}
     for name in methods:
@@ -38,11 +38,11 @@ def plan_each(
 def run_each(
     model: Model, rows: Sequence[Row], targets: Sequence[Target], plan: Plan
 ) -> list[dict[str, Outcome]]:
-    """As `run`; where a pass fails, each half of its rows is tried, then each method alone."""
+    """Like `run`; if a pass fails, each half of its rows is tried, then each method alone."""
     if not rows:
         return []
     try:
-        return [dict(found) for found in run(model, rows, targets, plan)]
+        return [dict(answers) for answers in run(model, rows, targets, plan)]
     except HeadlightError as error:
         if len(rows) == 1 and len(plan.entries) == 1:
             return [{plan.entries[0].name: error}]
@@ -51,13 +51,13 @@ def run_each(
         first = run_each(model, rows[:middle], targets[:middle], plan)
         return first + run_each(model, rows[middle:], targets[middle:], plan)
     alone = [run_each(model, rows, targets, plan.only(entry))[0] for entry in plan.entries]
-    return [{name: found for each in alone for name, found in each.items()}]
+    return [{name: outcome for outcomes in alone for name, outcome in outcomes.items()}]
 
 
 def predict_each(
     model: Model, rows: Sequence[Row], targets: Sequence[Target]
 ) -> list[Prediction | HeadlightError]:
-    """As `predict`; where it fails, each half of the rows is tried."""
+    """Like `predict`; if it fails, each half of the rows is tried."""
     if not rows:
         return []
     try:

@@ -1,6 +1,6 @@
-"""What attention heads do: count it on a corpus, select heads, keep the masks.
+"""What attention heads do: counting it on a corpus, selecting heads, and keeping the masks.
 
-The names are loaded when they are first used: reading parses needs no torch.
+The names are loaded when they are first used, because reading parses needs no torch.
 """
 
 from importlib import import_module

@@ -1,7 +1,7 @@
 """Learning what heads do: one pass over a parsed corpus.
 
-The strongest attention of a token is the largest weight among the tokens that are not special; of equal
-ones the first. A word's query is its first token; a hit is any token of the other word.
+The strongest attention of a token goes to the key with the largest weight that is not a special token; if
+several are equal, to the first. A word's query is its first token; a hit is any token of the other word.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ Parses = tuple[Parse, ...]
 """The parses of one input: of its text, or of both texts of a pair."""
 CorpusLike = Iterable[Text] | Iterable[Parse] | Iterable[Parses] | str | Path
 SAME_RELATION = {"dobj": "obj", "ROOT": "root"}
-"""Names of spaCy's own pipelines, as Universal Dependencies calls them."""
+"""Relations of spaCy's own pipelines that Universal Dependencies names differently."""
 
 
 def learn(
@@ -44,9 +44,9 @@ def learn(
 ) -> HeadStatistics:
     """Count what every head of the model does on a corpus; `.mask()` then selects heads.
 
-    corpus: texts or pairs of texts, their parses, or the path of a CoNLL-U file with gold parses. parser:
-    one of yours, the name of a spaCy pipeline, or the one of headlight-models. limit: read only this
-    many inputs, the first.
+    corpus: texts or pairs of texts, their parses, or the path of a CoNLL-U file with gold parses.
+    parser: your own, the name of a spaCy pipeline, or by default the one in headlight-models.
+    limit: read only the first inputs, this many.
     """
     if model.tokenizer is None:
         raise InvalidInput(
@@ -76,7 +76,7 @@ def learn(
 def parsed(
     corpus: CorpusLike, parser: Parser | str, limit: int | None
 ) -> tuple[Iterator[Parses], str, str]:
-    """The parses of a corpus, who made them, and what the corpus is called."""
+    """The parses of a corpus, the name of the parser, and the name of the corpus."""
     if isinstance(corpus, str | Path):
         path = Path(corpus)
         if path.suffix != ".conllu":
@@ -102,15 +102,17 @@ def parsed(
 
 
 def regrouped(parses: Iterator[Parse], sizes: Iterable[int]) -> Iterator[Parses]:
-    """Parses in groups of these sizes, read to their end so that they are remembered."""
+    """Parses in groups of these sizes."""
     for size in sizes:
         yield tuple(islice(parses, size))
+    # Asking once more finishes the iterator, which only then writes the parses to the cache.
     assert next(parses, None) is None
 
 
 def grouped(inputs: Iterable[Parses], size: int) -> Iterator[list[Parses]]:
-    """Inputs in groups of like length, from pools of twenty."""
+    """Inputs in groups of similar length."""
     inputs = iter(inputs)
+    # Twenty groups are enough for similar lengths, and few enough to sort without reading the whole corpus.
     while pool := list(islice(inputs, 20 * size)):
         pool.sort(key=lambda parses: sum(len(parse.text) for parse in parses))
         for start in range(0, len(pool), size):
@@ -122,7 +124,7 @@ def grouped(inputs: Iterable[Parses], size: int) -> Iterator[list[Parses]]:
 
 @dataclass(eq=False)
 class Counts:
-    """Statistics in the making."""
+    """Counts that are still being added to."""
 
     relations: dict[str, int] = field(default_factory=dict)
     pairs: list[int] = field(default_factory=list)
@@ -180,7 +182,7 @@ class Counts:
             self.distances[k][step] += 1
 
     def known(self, relation: str, shape: Sequence[int]) -> int:
-        """The number of a relation, new ones included."""
+        """The number of a relation; a new one gets the next number."""
         if relation not in self.relations:
             self.relations[relation] = len(self.relations)
             self.pairs.append(0)
@@ -190,7 +192,7 @@ class Counts:
         return self.relations[relation]
 
     def frozen(self, facts: dict[str, object]) -> HeadStatistics:
-        """The statistics, relations by frequency."""
+        """The finished statistics, with the most frequent relations first."""
         assert self.offsets is not None
         if not self.relations:
             raise InvalidInput(
@@ -212,18 +214,18 @@ class Counts:
 
 
 def strongest(weights: Tensor, rows: Sequence[Row]) -> Tensor:
-    """[batch, head, query]: the key with the largest weight that is not special."""
+    """[batch, head, query]: the key with the largest weight among tokens that are not special."""
     plain = torch.tensor([plain_places(row, weights.shape[-1]) for row in rows])
     return weights.cpu().masked_fill(~plain[:, None, None, :], -1.0).argmax(-1)
 
 
 def plain_places(row: Row, size: int) -> list[bool]:
-    """Where the tokens are that are not special, filled up to a size."""
+    """Which tokens are not special, padded with False to a size."""
     return ordinary(row.is_special) + [False] * (size - len(row))
 
 
 def aligned(parse: Parse, row: Row, segment: int) -> tuple[Tensor, dict[int, int]]:
-    """The word of every token (−1: none), and the first token of every word, by places in the text."""
+    """The word of every token (−1: none) and the first token of every word, matched by characters."""
     assert row.offsets is not None
     assert row.segments is not None
     word_of, word = [-1] * len(row), 0

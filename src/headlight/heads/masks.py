@@ -1,4 +1,4 @@
-"""Which mask a model's explanation uses: its own, a part of it, a given one, or a file."""
+"""Which head mask an explanation uses: the model's own, a part of it, one from the caller, or a file."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +19,7 @@ PARTS = ("syntactic", "positional", "both")
 
 
 def chosen_mask(model: Model, mask: Any) -> HeadMask:
-    """The mask for a model: given, of a file, 'syntactic', 'positional' or 'both' of its own, or 'auto'."""
+    """The mask for a model: one from the caller or a file, parts of the model's own, or 'auto' to learn one."""
     if isinstance(mask, HeadMask):
         return checked_mask(model, mask)
     if isinstance(mask, str) and mask == "auto":
@@ -33,12 +33,12 @@ def chosen_mask(model: Model, mask: Any) -> HeadMask:
 
 
 def own_mask(model: Model) -> HeadMask:
-    """The mask that comes with an embedded model, or that is beside an adapter file."""
+    """The mask that comes with an embedded model, or that lies beside an adapter file."""
     path = mask_file(model.name)
     if path is None:
         raise InvalidOption(
             f"{model.name} comes without a head mask. Learn one with headlight.heads.learn(model, corpus) "
-            "or `headlight heads learn` and give it as mask=, or let mask='auto' learn one on made-up "
+            "or `headlight heads learn` and pass it as mask=, or let mask='auto' learn one on made-up "
             "sentences."
         )
     return checked_mask(model, read_mask(path, path.stat().st_mtime_ns))
@@ -57,12 +57,12 @@ def mask_file(name: str) -> Path | None:
 
 @lru_cache(maxsize=32)
 def read_mask(path: Path, _changed: int) -> HeadMask:
-    """The mask in a file, kept for the next explanation as long as the file is not changed."""
+    """The mask in a file, kept in memory until the file changes."""
     return HeadMask.load(path)
 
 
 def find_mask(source: str | Path, *, syntactic: float = 0.1, positional: float = 0.8) -> HeadMask:
-    """The mask of an embedded model, of a mask file, or of statistics, which are selected from first."""
+    """The mask of an embedded model, from a mask file, or selected from a file of statistics."""
     known = shipped_names("masks")
     if source in known:
         return HeadMask.load(shipped(f"masks/{source}.safetensors"))
@@ -88,7 +88,7 @@ def learned_mask(model: Model) -> HeadMask:
 
 
 def checked_mask(model: Model, mask: HeadMask) -> HeadMask:
-    """The mask, refused if it says that it was learned on another model."""
+    """The mask; refused if it says that it was learned on another model."""
     made_for = mask.facts.get("fingerprint")
     if made_for is not None and made_for != fingerprint(model):
         raise InvalidInput(

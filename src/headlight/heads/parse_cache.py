@@ -1,4 +1,4 @@
-"""Parses kept in the cache, since parsing takes longer than the pass that uses them."""
+"""Parses kept in the cache, because parsing takes longer than the pass that uses them."""
 
 import hashlib
 import json
@@ -14,10 +14,10 @@ from headlight.heads.parsers import Parser
 
 
 def remembered(parser: Parser, texts: Sequence[str]) -> Iterator[Parse]:
-    """The parses of these texts by this parser, from the cache if it was asked for them before.
+    """The parses of these texts by this parser, from the cache if they are there.
 
-    They are kept once all were made, with a checksum; a run that is stopped keeps nothing, and what was damaged
-    since is made again.
+    They are written with a checksum once all are made. A run that is stopped writes nothing, and a damaged file
+    is made again.
     """
     path = place(parser, texts)
     if is_whole(path):
@@ -42,7 +42,7 @@ def remembered(parser: Parser, texts: Sequence[str]) -> Iterator[Parse]:
 
 
 def is_whole(path: Path) -> bool:
-    """Whether parses are kept there, as they were written: the last line is the checksum of the others."""
+    """Whether a file holds all parses unchanged: its last line is the checksum of the others."""
     checksum, last = hashlib.sha256(), b""
     try:
         with path.open("rb") as file:
@@ -63,7 +63,7 @@ def place(parser: Parser, texts: Sequence[str]) -> Path:
 
 
 def restored(record: dict[str, Any]) -> Parse:
-    """A parse from what was written."""
+    """A parse from its JSON record."""
     fields = {name: tuple(value) for name, value in record.items() if name != "text"}
     places = tuple((start, end) for start, end in record["places"])
     return Parse(text=record["text"], **{**fields, "places": places})

@@ -1,4 +1,4 @@
-"""Dependency parses by spaCy pipelines, one of them ours; gold ones are read by `files.conllu`."""
+"""Dependency parses by spaCy pipelines, one of them ours; gold parses are read by `files.conllu`."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ OWN = "headlight"
 class Parser(Protocol):
     """Parses texts, in their order; a text of several sentences has several roots.
 
-    version: changes whenever the parses may; what was parsed by another version is not used again.
+    version: must change whenever parses may change; cached parses of another version are not used.
     """
 
     @property
@@ -48,7 +48,7 @@ class SpacyParser:
 
 
 def parse_of(document: Any) -> Parse:
-    """What spaCy found, without tokens that are blank."""
+    """The parse in a spaCy document, without blank tokens."""
     words = [token for token in document if not token.is_space]
     number = {token.i: k for k, token in enumerate(words)}
     return Parse(
@@ -68,7 +68,7 @@ def load_parser(name: str = OWN) -> SpacyParser:
     except ImportError as error:
         raise MissingExtra(
             "dependency parses need spaCy, which is not installed. Run: pip install 'headlight[heads]', "
-            "or give parses of your own in a CoNLL-U file."
+            "or give your own parses in a CoNLL-U file."
         ) from error
     try:
         pipeline = spacy.load(shipped("pipeline") if name == OWN else name)

@@ -1,4 +1,4 @@
-"""`HeadStatistics`: what every attention head does on a corpus, counted once and selected from at will."""
+"""`HeadStatistics`: what every attention head does on a corpus, counted once; masks are selected from it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,10 +26,11 @@ RELATIONS = ("nsubj", "obj", "amod", "advmod")
 class HeadStatistics:
     """Counts over a corpus, by layer and head.
 
-    relations: names; pairs[k]: dependents with relation k. to_head[k, layer, head]: how many of them
-    attend most to their head; from_head: how many heads attend most to that dependent. distances[k, d]:
-    pairs whose dependent stands d − FARTHEST words after its head. offsets[layer, head, d]: tokens whose
-    strongest attention goes d − FARTHEST tokens on, of `tokens` in all.
+    relations: their names. pairs[k]: how many dependents have relation k.
+    to_head[k, layer, head]: how many of them attend most to their syntactic head.
+    from_head: how many of those syntactic heads attend most to that dependent.
+    distances[k, d]: pairs whose dependent is d − FARTHEST words after its syntactic head.
+    offsets[layer, head, d]: tokens whose strongest attention goes d − FARTHEST tokens ahead, out of `tokens`.
     """
 
     relations: tuple[str, ...]
@@ -82,9 +83,9 @@ class HeadStatistics:
     ) -> HeadMask:
         """Syntactic heads, with α_k > max λ_k + `syntactic` for a relation, and positional heads.
 
-        A head is positional if one relative position has more than the share `positional` of its
-        strongest attention; position 0, the token itself, counts with `counts_self`. `reverse` also
-        takes heads that attend from the head to its dependent.
+        A head is positional if more than the share `positional` of its strongest attention goes to one
+        relative position; position 0, the token itself, counts only with `counts_self`. With `reverse`, heads
+        that attend from a syntactic head to its dependent are syntactic too.
         """
         for name, value in (("syntactic", syntactic), ("positional", positional)):
             if not 0 <= value <= 1:
@@ -102,32 +103,33 @@ class HeadStatistics:
             "counts_self": counts_self,
             "reverse": reverse,
         }
-        # Layers and heads count from 1 wherever a person may read them.
+        # Layers and heads count from 1 wherever people may read them.
         roles = {
             role: (heads.nonzero() + 1).tolist() for role, heads in {**follows, **looks_at}.items()
         }
         return HeadMask(parts, {**self.facts, "thresholds": settings, "roles": roles})
 
     def following(self, relations: Sequence[str], margin: float, reverse: bool) -> dict[str, Heads]:
-        """The heads that follow each of these relations that the corpus has."""
+        """The attention heads that follow each of these relations, as far as the corpus has them."""
         chosen = [relation for relation in relations if relation in self.relations]
         if not chosen:
             raise InvalidInput(
                 f"the corpus has none of the relations {', '.join(relations)}; it has "
                 f"{', '.join(self.relations[:12]) or 'none at all'}. Is the parser for its language?"
             )
-        found: dict[str, Heads] = {}
+        heads: dict[str, Heads] = {}
         for relation in chosen:
+            # A head that always looks at the most frequent distance would be right this often.
             limit = float(self.distance_shares(relation).max()) + margin
-            found[relation] = self.frequency(relation) > limit
+            heads[relation] = self.frequency(relation) > limit
             if reverse:
-                found[relation] |= self.frequency(relation, reverse=True) > limit
-        return found
+                heads[relation] |= self.frequency(relation, reverse=True) > limit
+        return heads
 
     def looking_at(self, share: float, counts_self: bool) -> dict[str, Heads]:
-        """The heads that look at one relative position more often than this share, by the position."""
+        """The heads that look at one relative position more often than this share, by position."""
         is_at = self.offset_shares > share
-        # The first and last offset stand for everything that is farther away, not for one position.
+        # The first and last offset count everything farther away, not one position.
         is_at[:, :, [0, -1]] = False
         if not counts_self:
             is_at[:, :, FARTHEST] = False
@@ -137,7 +139,7 @@ class HeadStatistics:
     # ------------------------------------------------------------------------------- adding
 
     def __add__(self, other: "HeadStatistics") -> "HeadStatistics":
-        """The counts of both corpora; they must be of one model."""
+        """The counts of both corpora together; both must be of the same model."""
         for fact in ("model", "fingerprint"):
             if self.facts.get(fact) != other.facts.get(fact):
                 raise InvalidInput(
@@ -149,10 +151,10 @@ class HeadStatistics:
         def together(field_name: str) -> Tensor:
             mine: Tensor = getattr(self, field_name)
             theirs: Tensor = getattr(other, field_name)
-            found = mine.new_zeros(len(names), *mine.shape[1:])
+            total = mine.new_zeros(len(names), *mine.shape[1:])
             for counts, relations in ((mine, self.relations), (theirs, other.relations)):
-                found[[names.index(relation) for relation in relations]] += counts
-            return found
+                total[[names.index(relation) for relation in relations]] += counts
+            return total
 
         facts = {**self.facts, "tokens": self.tokens + other.tokens}
         facts["texts"] = self.facts.get("texts", 0) + other.facts.get("texts", 0)
@@ -187,7 +189,7 @@ class HeadStatistics:
 
 
 def are_facts(value: Any) -> bool:
-    """Whether a value is an object of facts, the number of texts among them a number."""
+    """Whether a value is an object of facts in which the number of texts is a count."""
     return is_named(value) and is_count(value.get("texts", 0))
 
 
@@ -204,7 +206,7 @@ ABOUT: dict[str, tuple[Check, str]] = {
 
 
 def check_counts(counts: Mapping[str, Tensor], relation_count: int) -> None:
-    """Refuse counts that are not all there, do not fit together, or are no counts."""
+    """Refuse counts that are incomplete, do not fit together, or are not counts."""
     if sorted(counts) != sorted(COUNTED):
         raise InvalidInput(f"it holds {sorted(counts)}, not {sorted(COUNTED)}. Learn it again.")
     heads, width = tuple(counts["offsets"].shape[:2]), 2 * FARTHEST + 1
@@ -216,18 +218,18 @@ def check_counts(counts: Mapping[str, Tensor], relation_count: int) -> None:
         "offsets": (*heads, width),
     }
     for name, shape in shapes.items():
-        found = counts[name]
-        if tuple(found.shape) != shape or len(heads) != 2 or 0 in heads:
+        values = counts[name]
+        if tuple(values.shape) != shape or len(heads) != 2 or 0 in heads:
             raise InvalidInput(
-                f"'{name}' has the shape {tuple(found.shape)}, not {shape}. Learn it again."
+                f"'{name}' has the shape {tuple(values.shape)}, not {shape}. Learn it again."
             )
-        if found.is_complex() or not (found.isfinite().all() and (found >= 0).all()):
-            raise InvalidInput(f"'{name}' holds values that count nothing. Learn it again.")
+        if values.is_complex() or not (values.isfinite().all() and (values >= 0).all()):
+            raise InvalidInput(f"'{name}' holds values that are not counts. Learn it again.")
 
 
-def any_of(several: Iterable[Heads], like: Tensor) -> Heads:
-    """The heads of any of several sets; none where there is no set."""
-    found = torch.zeros_like(like, dtype=torch.bool)
-    for heads in several:
-        found = found | heads
-    return found
+def any_of(sets: Iterable[Heads], like: Tensor) -> Heads:
+    """The heads that are in any of these sets; none if there are no sets."""
+    union = torch.zeros_like(like, dtype=torch.bool)
+    for heads in sets:
+        union = union | heads
+    return union

@@ -20,7 +20,7 @@ POSITIONAL = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 @dataclass(frozen=True)
 class Selection:
-    """One pair of thresholds: the mask they give, and its overlap with that of the paper's thresholds."""
+    """One pair of thresholds: the mask they give, and its overlap with the mask of the paper's thresholds."""
 
     syntactic: float
     positional: float
@@ -34,21 +34,21 @@ def threshold_sweep(
     syntactic: Sequence[float] = SYNTACTIC,
     positional: Sequence[float] = POSITIONAL,
 ) -> list[Selection]:
-    """Every pair of thresholds, without another pass over the corpus."""
+    """The masks of every pair of thresholds, without another pass over the corpus."""
     if not syntactic or not positional:
         raise InvalidOption("a sweep needs at least one threshold of each kind.")
     usual = counts.mask()
-    found = []
-    for synt in syntactic:
-        for pos in positional:
-            mask = counts.mask(syntactic=synt, positional=pos)
-            found.append(Selection(synt, pos, mask, mask.overlap(usual)))
-    return found
+    selections = []
+    for margin in syntactic:
+        for share in positional:
+            mask = counts.mask(syntactic=margin, positional=share)
+            selections.append(Selection(margin, share, mask, mask.overlap(usual)))
+    return selections
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Two masks, and the Jaccard overlap of their heads: of all, and of each part that both have."""
+    """Two masks, and the Jaccard overlap of all their heads and of each part that both have."""
 
     first: str
     second: str
@@ -57,23 +57,23 @@ class Agreement:
 
 
 def mask_agreement(masks: Mapping[str, HeadMask]) -> list[Agreement]:
-    """Every pair of masks, such as those learned on different corpora."""
+    """The agreement of every pair of masks, such as those learned on different corpora."""
     if len(masks) < 2:
         raise InvalidInput("masks are compared with each other: give at least two.")
-    found = []
+    agreements = []
     for (first, one), (second, other) in combinations(masks.items(), 2):
         shared = [name for name in one.parts if name in other.parts]
         parts = {name: one.part(name).overlap(other.part(name)) for name in shared}
-        found.append(Agreement(first, second, one.overlap(other), parts))
-    return found
+        agreements.append(Agreement(first, second, one.overlap(other), parts))
+    return agreements
 
 
 @dataclass(frozen=True)
 class SampleSize:
-    """Masks of so many texts, one a draw: heads kept, and their overlap with two other masks.
+    """Masks of this many texts, one per draw: how many heads they keep, and their overlap with two other masks.
 
-    whole: the mask of the whole corpus. apart: a mask of as many other texts; empty where the corpus is
-    too small for two.
+    whole: the overlap with the mask of the whole corpus. apart: the overlap with a mask of as many other texts;
+    empty if the corpus is too small for both.
     """
 
     texts: int
@@ -93,12 +93,12 @@ def sample_sizes(
     seed: int = 0,
     progress: bool = False,
 ) -> list[SampleSize]:
-    """How many texts a mask needs: masks of 1, 2, 4 … of the parts of a corpus, each part counted once."""
+    """How many texts a mask needs: masks from 1, 2, 4 … parts of a corpus, each part counted once."""
     inputs, _, source = parsed(corpus, parser, limit)
     texts = list(inputs)
     if not 2 <= parts <= len(texts):
         raise InvalidOption(
-            f"parts={parts} of a corpus of {len(texts)} texts: use from 2 to as many as there are texts."
+            f"parts={parts} is not possible for a corpus of {len(texts)} texts. Use 2 to {len(texts)}."
         )
     counts = [
         learn(model, texts[number::parts], name=source, progress=progress)
@@ -112,7 +112,7 @@ def sample_sizes(
 
 
 def sampled(size: int, orders: Sequence[Sequence[HeadStatistics]], whole: HeadMask) -> SampleSize:
-    """The masks of the first `size` parts in each order, and of the next as many."""
+    """The masks of the first `size` parts in each order, compared with those of the next `size`."""
     texts, heads, overlaps, apart = 0, [], [], []
     for order in orders:
         mask = reduce(add, order[:size]).mask()

@@ -35,7 +35,7 @@ DETERMINERS = [
 
 @dataclass
 class Draft:
-    """A sentence in the making: words with the number of their head, −1 for the root."""
+    """An unfinished sentence: words with the number of their head, −1 while it is not known."""
 
     chance: random.Random
     words: list[str] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Draft:
         return len(self.words) - 1
 
     def nominal(self, relation: str, head: int = -1, depth: int = 0) -> int:
-        """A noun with its modifiers; those before it are told its number afterwards."""
+        """A noun with its modifiers; those before it get its number as their head afterwards."""
         before = [self.put(DETERMINERS, "det")]
         while self.chance.random() < 0.45 and len(before) < 3:
             before.append(self.put(ADJECTIVES, "amod"))
@@ -91,6 +91,6 @@ def sentence(chance: random.Random) -> Parse:
 
 
 def made_up_corpus(count: int = 1_000, seed: int = 0) -> Iterator[Parse]:
-    """So many sentences, always the same."""
+    """Made-up sentences, always the same for a seed."""
     chance = random.Random(seed)
     return (sentence(chance) for _ in range(count))

@@ -22,10 +22,10 @@ def with_residual(mixing: Mixing) -> Mixing:
 
 def running_products(mixing: Sequence[Mixing]) -> list[Mixing]:
     """The products of the layers' matrices up to each layer, later layers from the left."""
-    found = [mixing[0]]
+    products = [mixing[0]]
     for matrix in mixing[1:]:
-        found.append(matrix @ found[-1])
-    return found
+        products.append(matrix @ products[-1])
+    return products
 
 
 def accumulated(mixing: Sequence[Mixing]) -> Mixing:
@@ -36,9 +36,9 @@ def accumulated(mixing: Sequence[Mixing]) -> Mixing:
 def read_released(trace: Trace, mixing: Mixing) -> Scores:
     """The read-out of the released code.
 
-    For a single position its row, the position's own entry set to 0. For answers, where the code
-    reads no position, the mean over all rows after setting entry [0, 0] to 0, once for each of start
-    and end.
+    For a single position: its row, with the position's own entry set to 0. For answers, where the code
+    reads no position: the mean over all rows after setting entry [0, 0] to 0, once for the start and once
+    for the end.
     """
     if trace.goal.kind == "span":
         mixing = mixing.clone()
@@ -73,7 +73,7 @@ def raw_attention_released(trace: Trace) -> Scores:
 
 
 def rollout_layers(trace: Trace) -> list[Mixing]:
-    """Attention averaged over heads, half of every row the token itself."""
+    """Attention averaged over heads, where half of every row is the token itself."""
     return [with_residual(a.mean(1)) for a in trace.attention]
 
 

@@ -1,4 +1,4 @@
-"""Attention flow: how much attention can be carried from the prediction to each token."""
+"""Attention flow: how much attention can flow from the prediction to each token."""
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from headlight.shapes import Scores
 from headlight.trace.trace import Trace
 
 CAPACITY_UNIT = 2**30
-"""Capacities become integers of this unit: the flow is exact to 1e-9 and fits 32 bits."""
+"""Capacities become integers in units of 1/CAPACITY_UNIT: the flow is exact to 1e-9 and fits into 32 bits."""
 
 
 @METHODS.register(
@@ -27,7 +27,8 @@ def attention_flow(trace: Trace) -> Scores:
     """Maximum flow from the prediction to each token, attention being the capacity of each edge.
 
     Nodes are tokens at every layer; the edge from token i above to token j below has the capacity
-    rownorm(E_h(A_l) + I)_ij. One maximum-flow problem a token, so it is far slower than the rest.
+    rownorm(E_h(A_l) + I)_ij. Every token is a maximum-flow problem of its own, so this is far slower than
+    other methods.
     """
     layers = (
         torch.stack([with_residual(a.mean(1)) for a in trace.attention], 1).double().cpu().numpy()
@@ -41,9 +42,9 @@ def attention_flow(trace: Trace) -> Scores:
 
 
 def sources(trace: Trace, number: int, length: int) -> list[NDArray[np.float64]]:
-    """Capacities from the prediction to the tokens of the last layer: one set for each end of an answer.
+    """Capacities from the prediction to the tokens of the last layer; for an answer, one set per end.
 
-    A head that averages tokens is one more layer, whose capacities are its weights.
+    A head that averages tokens acts as one more layer, whose capacities are its weights.
     """
     weights = trace.weights[number, :length].double().cpu().numpy()
     if trace.goal.kind != "span":
@@ -71,11 +72,11 @@ def flows(capacities: NDArray[np.float64], source: NDArray[np.float64]) -> list[
         shape=(start + 1, start + 1),
     )
     last_edges = np.flatnonzero(graph.indices == sink)
-    answers = []
+    values_by_token = []
     for token in range(size):
         graph.data[last_edges] = in_units(capacities[0, :, token])
-        answers.append(maximum_flow(graph, start, sink).flow_value / CAPACITY_UNIT)
-    return answers
+        values_by_token.append(maximum_flow(graph, start, sink).flow_value / CAPACITY_UNIT)
+    return values_by_token
 
 
 def in_units(values: NDArray[np.float64]) -> NDArray[np.int32]:

@@ -1,7 +1,7 @@
 """Saliency at any layer, decoded back to the tokens of the input by a language-model head.
 
 a_j = Σ_k (∇h^l ⊙ h^l)_jk at layer l (0: the embedding output). P = softmax(head(h^l)), and D[u, j] = P[j, u]
-for the types u of tokens that stand in the input. The score of a type goes to every place where it stands.
+for the types u of tokens in the input. The score of a type goes to every place where the type occurs.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ Form = Literal["equation", "algorithm"]
 def grad_cam(trace: Trace) -> Scores:
     """Positive part of embedding times gradient.
 
-    ReLU(a) at l = 0, where every place still stands for its own token: nothing is decoded.
+    ReLU(a) at l = 0, where every place still belongs to its own token, so nothing is decoded.
     """
     return gradient_products(trace)[0].clamp(min=0)
 
@@ -51,11 +51,11 @@ def decoded_grad_cam(
     top: Count | None = None,
     form: Form = "equation",
 ) -> Scores:
-    """Grad-CAM at a hidden layer, given back to the input tokens that its states decode to.
+    """Grad-CAM at a hidden layer, assigned to the input tokens that its states decode to.
 
-    form='equation': ReLU(Σ_j D[u, j] a_j), Eq. 6, where places that speak against the target cancel those
-    that speak for it. form='algorithm': Σ_j D[u, j] ReLU(a_j), Algorithm 1, where they are left out. `top`
-    (τ) keeps at every place only so many types, those decoded with the highest probability.
+    form='equation': ReLU(Σ_j D[u, j] a_j), Eq. 6, where places that oppose the target cancel those that
+    support it. form='algorithm': Σ_j D[u, j] ReLU(a_j), Algorithm 1, where opposing places are left out.
+    `top` (τ) keeps at every place only this many types, those decoded with the highest probability.
     """
     return decoded(trace, gradient_products(trace), torch.relu, layer, decoder, top, form)
 
@@ -74,14 +74,15 @@ def decoded_simple(
     top: Count | None = None,
     form: Form = "equation",
 ) -> Scores:
-    """AllenNLP's simple gradient at a hidden layer, given back to the tokens that its states decode to.
+    """AllenNLP's simple gradient at a hidden layer, assigned to the input tokens that its states decode to.
 
-    As `decoded_grad_cam`, with the gradient of −log p and magnitudes instead of positive parts; shares of one.
+    Like `decoded_grad_cam`, with the gradient of −log p and magnitudes instead of positive parts. The scores
+    sum to 1.
     """
     gradients = trace.gradients("log_probability").hidden
     layers = [(h * g).sum(-1) for h, g in zip(trace.hidden, gradients, strict=True)]
-    found = decoded(trace, layers, torch.abs, layer, decoder, top, form)
-    return found / found.sum(-1, keepdim=True).clamp(min=torch.finfo(found.dtype).tiny)
+    scores = decoded(trace, layers, torch.abs, layer, decoder, top, form)
+    return scores / scores.sum(-1, keepdim=True).clamp(min=torch.finfo(scores.dtype).tiny)
 
 
 def decoded(
@@ -93,7 +94,7 @@ def decoded(
     top: int | None,
     form: Form,
 ) -> Scores:
-    """The scores of a layer's places, given to the tokens of the input."""
+    """The scores of a layer's places, assigned to the tokens of the input."""
     if number >= len(layers):
         raise InvalidOption(
             f"layer={number} does not exist: 0 is the embedding output, {len(layers) - 1} the output of "
@@ -102,12 +103,12 @@ def decoded(
     scores = torch.zeros_like(layers[number])
     for row, length in enumerate(trace.inputs.lengths.tolist()):
         types, places = torch.unique(trace.inputs.ids[row, :length], return_inverse=True)
-        said = decoder.probabilities(trace.hidden[number][row : row + 1, :length])[0]
-        weights = said[:, types]
+        probabilities = decoder.probabilities(trace.hidden[number][row : row + 1, :length])[0]
+        weights = probabilities[:, types]
         if top is not None and top < len(types):
             least = weights.topk(top, dim=1).values[:, -1:]
             weights = weights * (weights >= least)
-        own = layers[number][row, :length]
-        found = aggregate(own @ weights) if form == "equation" else aggregate(own) @ weights
-        scores[row, :length] = found[places]
+        layer = layers[number][row, :length]
+        by_type = aggregate(layer @ weights) if form == "equation" else aggregate(layer) @ weights
+        scores[row, :length] = by_type[places]
     return scores

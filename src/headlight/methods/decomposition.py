@@ -1,8 +1,8 @@
-"""Methods that take attention blocks apart into what every token contributes.
+"""Methods that decompose attention blocks into what every token contributes.
 
-T_i(x_j) = (Σ_h A^h_ij W_O^h v^h_j + δ_ij x_i), centred, times γ and over σ_i where the block normalises
+T_i(x_j) = (Σ_h A^h_ij W_O^h v^h_j + δ_ij x_i), centred, times γ and divided by σ_i if the block normalises
 the sum (post-norm): Σ_j T_i(x_j) + biases = y_i, the output of the block, exactly. v_j = W_V x_j + b_V.
-Pre-norm blocks normalise what W_V reads, which belongs to token j alone, and leave the sum as it is.
+Pre-norm blocks normalise what W_V reads, which belongs to token j alone, and do not change the sum.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,15 +24,15 @@ Power = Literal[1, 2]
 MEMORY = 256
 """Megabytes that the contributions of a block of tokens may take."""
 CACHED = 4
-"""Megabytes that a processor works on at once: more is slower, since it does not stay in the cache."""
+"""Megabytes that a processor works on at once: more is slower, because it does not fit into the cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class Summands:
-    """What one row's block adds up, all linear parts folded in; divided by `scale` it is T.
+    """The terms that one row's block adds up, all linear parts folded in; divided by `scale` they are T.
 
-    vectors [token, head, feature] and residual [token, feature] of every token, the attention to it
-    [token, query, head], and y times scale.
+    vectors [token, head, feature] and residual [token, feature]: of every token.
+    attention [token, query, head]: the attention to it. output: y times scale.
     """
 
     attention: Tensor
@@ -45,9 +45,9 @@ class Summands:
 def summands(
     block: AttentionBlock, sizes: Tensor, norms: Sequence[Norm], eps: bool
 ) -> Iterator[Summands]:
-    """Each row of the batch at its own length, through these normalisations.
+    """The summands of each row, at its own length, through these normalisations.
 
-    Centring and γ are linear, so they go into W_O, which is smaller than what it makes.
+    Centring and γ are linear, so they are folded into W_O, which is smaller than its output.
     """
     projection, residuals = block.projection, block.residual
     scales = torch.ones_like(residuals[..., 0])
@@ -71,14 +71,14 @@ def summands(
 def lengths(parts: Summands, subtracted: Tensor | None, p: int, memory: int) -> Tensor:
     """‖T_i(x_j) σ_i − subtracted_i‖_p for all i and j, in blocks of tokens j.
 
-    Every step works in place: new memory, and torch's own 1-norm, are several times slower.
+    Every step works in place, because new memory and torch's own 1-norm are several times slower.
     """
     count, _, features = parts.vectors.shape
     one = count * features * parts.vectors.element_size()
     room = min(memory, CACHED) if parts.vectors.device.type == "cpu" else memory
     step = min(count, max(1, int(room * 2**20 // one)))
     space = parts.vectors.new_empty(step, count, features)
-    found = parts.residual.new_empty(count, count)
+    norms = parts.residual.new_empty(count, count)
     for start in range(0, count, step):
         block = slice(start, start + step)
         tokens = torch.arange(start, min(count, start + step), device=space.device)
@@ -87,17 +87,17 @@ def lengths(parts: Summands, subtracted: Tensor | None, p: int, memory: int) -> 
         contributions[tokens - start, tokens] += parts.residual[block]
         if subtracted is not None:
             contributions -= subtracted
-        found[:, block] = length(contributions, p).T
-    return found
+        norms[:, block] = length(contributions, p).T
+    return norms
 
 
 def length(vectors: Tensor, p: int) -> Tensor:
-    """‖v‖_p of vectors that are not needed any more."""
+    """‖v‖_p of vectors, which are overwritten."""
     return vectors.abs_().sum(-1) if p == 1 else torch.linalg.vector_norm(vectors, p, -1)
 
 
 def norms_of(block: AttentionBlock, second: bool) -> list[Norm]:
-    """The normalisations that T goes through: none in pre-norm blocks."""
+    """The normalisations that T goes through; [] in pre-norm blocks."""
     return [n for n in (block.norm, block.second_norm if second else None) if n is not None]
 
 
@@ -109,8 +109,8 @@ def alti_layers(
     second: bool = False,
     released: bool = False,
 ) -> list[Mixing]:
-    """C of every layer: how much nearer T_i(x_j) brings to y_i, as shares of each row."""
-    found = []
+    """C of every layer: how much closer T_i(x_j) comes to y_i, as shares of each row."""
+    layers = []
     for block in trace.blocks:
         matrix = torch.zeros_like(block.attention[:, 0])
         rows = summands(block, trace.inputs.lengths, norms_of(block, second), not released)
@@ -123,12 +123,12 @@ def alti_layers(
             itself = torch.eye(len(total), dtype=total.dtype, device=total.device)
             shares = torch.where(total > 0, closeness / total.where(total > 0, 1), itself)
             matrix[row, : len(shares), : len(shares)] = shares
-        found.append(matrix)
-    return found
+        layers.append(matrix)
+    return layers
 
 
 def is_mixed(parts: Summands) -> Tensor:
-    """Whether token j has a part in token i: it is attended to, or it is the token itself."""
+    """Whether token j contributes to token i: it is attended to, or it is the token itself."""
     itself = torch.eye(len(parts.residual), dtype=torch.bool, device=parts.residual.device)
     return (parts.attention != 0).any(-1).T | itself
 
@@ -139,7 +139,7 @@ def norm_layers(trace: Trace, *, memory: Count = MEMORY) -> list[Mixing]:
 
 
 def globenc_layers(trace: Trace, *, memory: Count = MEMORY, released: bool = False) -> list[Mixing]:
-    """‖T_i(x_j)‖₂ of every layer after both normalisations; shares of each row where there are none."""
+    """‖T_i(x_j)‖₂ of every layer after both normalisations; in pre-norm blocks, as shares of each row."""
     return [
         matrix if block.second_norm is not None else matrix / row_sums(matrix)
         for block, matrix in zip(
@@ -156,14 +156,14 @@ def lengths_of(
         matrix = torch.zeros_like(block.attention[:, 0])
         rows = summands(block, trace.inputs.lengths, norms_of(block, second), not released)
         for row, parts in enumerate(rows):
-            found = lengths(parts, None, 2, memory)
-            scaled = found * is_mixed(parts) / parts.scale[:, None]
+            norms = lengths(parts, None, 2, memory)
+            scaled = norms * is_mixed(parts) / parts.scale[:, None]
             matrix[row, : len(scaled), : len(scaled)] = scaled
         yield matrix
 
 
 def row_sums(matrix: Mixing) -> Tensor:
-    """The sums of the rows, 1 where padding left nothing."""
+    """The sums of the rows, 1 in rows of padding."""
     total = matrix.sum(-1, keepdim=True)
     return total.where(total > 0, torch.ones_like(total))
 
@@ -177,11 +177,11 @@ def row_sums(matrix: Mixing) -> Tensor:
     mixing=alti_layers,
 )
 def alti(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> Scores:
-    """Token mixing by exact decomposition: how near each token brings the block's output, through all layers.
+    """Token mixing by exact decomposition: how close each contribution comes to the block's output.
 
     C_ij = max(0, ‖y_i‖_p − ‖y_i − T_i(x_j)‖_p), rows as shares; the product over layers, read. A row in
-    which nothing brings the output nearer keeps its own token. `memory` bounds the work space in
-    megabytes; time grows with the square of the length.
+    which no contribution comes closer keeps its own token. `memory` limits the work space in megabytes;
+    time grows with the square of the length.
     """
     return trace.read(accumulated(alti_layers(trace, p=p, memory=memory)))
 
@@ -189,13 +189,13 @@ def alti(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> Scores:
 @METHODS.released("alti")
 def alti_released(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> Scores:
     """The released code leaves ε out of σ and adds 10⁻⁶ to every component of the difference. A row in
-    which nothing brings the output nearer is NaN there.
+    which no contribution comes closer is NaN there.
     """
     return trace.read(accumulated(alti_layers(trace, p=p, memory=memory, released=True)))
 
 
 def alti_ln2_layers(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> list[Mixing]:
-    """C of every layer, T and y taken after the second normalisation."""
+    """C of every layer, with T and y after the second normalisation."""
     return alti_layers(trace, p=p, memory=memory, second=True)
 
 
@@ -208,9 +208,9 @@ def alti_ln2_layers(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> li
     mixing=alti_ln2_layers,
 )
 def alti_ln2(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> Scores:
-    """ALTI with contributions and output taken after the block's second normalisation.
+    """ALTI with contributions and output after the block's second normalisation.
 
-    In pre-norm blocks, which have none, the same as `alti`.
+    In pre-norm blocks, which have none, this is the same as `alti`.
     """
     return trace.read(accumulated(alti_ln2_layers(trace, p=p, memory=memory)))
 
@@ -231,7 +231,7 @@ def alti_ln2_released(trace: Trace, *, p: Power = 1, memory: Count = MEMORY) -> 
     mixing=norm_layers,
 )
 def norms(trace: Trace, *, memory: Count = MEMORY) -> Scores:
-    """Lengths of what tokens contribute to each other, residual and normalisation included.
+    """Lengths of what tokens contribute to each other, including residual and normalisation.
 
     ‖T_i(x_j)‖₂, rows as shares; the product over layers, read.
     """
@@ -250,8 +250,8 @@ def globenc(trace: Trace, *, memory: Count = MEMORY) -> Scores:
     """Lengths of what tokens contribute after both normalisations of a block, through all layers.
 
     ‖N_2(T_i(x_j))‖₂, N_2 the second normalisation of the whole block's output; the product over layers,
-    read. Rows are not shares, so scores grow with depth and only their order counts. Pre-norm blocks
-    keep no scale, so there rows are shares.
+    read. Rows are not shares, so scores grow with depth and only their order counts. In pre-norm blocks,
+    whose outputs have no fixed scale, rows are shares.
     """
     return trace.read(accumulated(globenc_layers(trace, memory=memory)))
 

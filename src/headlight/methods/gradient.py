@@ -1,4 +1,4 @@
-"""Methods that multiply hidden states with their gradients.
+"""Methods that multiply hidden states by their gradients.
 
 h^0 is the input of the first block (the embedding output), h^l the output of block l, y the target.
 """
@@ -13,7 +13,7 @@ from headlight.shapes import Attention, Hidden, Scores
 from headlight.trace.trace import Trace
 
 Hiddens = Literal["inputs", "outputs"]
-"""Which hidden states of a block are meant."""
+"""Which hidden states of a block are used."""
 
 
 def gradient_products(trace: Trace) -> list[Scores]:
@@ -39,8 +39,8 @@ def total(layers: Sequence[Scores]) -> Scores:
 
 def cat_layers(trace: Trace, *, hidden: Hiddens = "outputs") -> list[Scores]:
     """∇h · h of every block's input, or of its output."""
-    found = gradient_products(trace)
-    return found[:-1] if hidden == "inputs" else found[1:]
+    products = gradient_products(trace)
+    return products[:-1] if hidden == "inputs" else products[1:]
 
 
 @METHODS.register(
@@ -55,10 +55,11 @@ def cat_layers(trace: Trace, *, hidden: Hiddens = "outputs") -> list[Scores]:
 def cat(trace: Trace, *, hidden: Hiddens = "outputs") -> Scores:
     """Class activation tokens: hidden states times their gradients, summed over blocks.
 
-    Σ_{l=1..L} ∇h^l · h^l, of the blocks' outputs, as the paper writes it. Positive scores speak for the
-    target, negative against it. With hidden="inputs", Σ_{l=0..L-1}. Neither is better everywhere: inputs less
-    outputs gave an AOPC of +0.013 on SST-2, and on AG News, SNLI and QQP (400 texts each) differences of
-    -0.002, -0.002 and -0.006 whose intervals hold 0 (benchmarks/faithfulness/attcat).
+    Σ_{l=1..L} ∇h^l · h^l, of the blocks' outputs, as the paper writes it. Positive scores support the
+    target, negative scores oppose it. With hidden="inputs", Σ_{l=0..L-1}. Neither is better everywhere: with
+    inputs the AOPC was higher than with outputs by 0.013 on SST-2, and on AG News, SNLI and QQP (400 texts
+    each) it differed by -0.002, -0.002 and -0.006, with intervals that include 0
+    (benchmarks/faithfulness/attcat).
     """
     return total(cat_layers(trace, hidden=hidden))
 
@@ -70,7 +71,7 @@ def cat_released(trace: Trace, *, hidden: Hiddens = "inputs") -> Scores:
 
 
 def attcat_layers(trace: Trace, *, hidden: Hiddens = "inputs") -> list[Scores]:
-    """E_h(α_l) (∇h · h) of every block: the impact of a token in every layer."""
+    """E_h(α_l) (∇h · h) of every block: the effect of a token in every layer."""
     pairs = zip(trace.attention, cat_layers(trace, hidden=hidden), strict=True)
     return [attended(trace, a) * product for a, product in pairs]
 
@@ -88,11 +89,11 @@ def attcat(trace: Trace, *, hidden: Hiddens = "inputs") -> Scores:
     """Class activation tokens weighted by how much each token is attended to, summed over layers.
 
     Σ_{l=1..L} E_h(α_l) (∇h · h), α_l(t) the mean over queries of A_l[:, t]. The sign is kept: positive
-    scores speak for the target, negative against it. The paper's h^l can be read in two ways. By default h is
-    the input of block l, which its attention reads, as in the released code; with hidden="outputs" it is
-    the output of block l, whose last term is zero but for [CLS] in a classifier that reads it. Inputs less
-    outputs gave an AOPC of +0.023 on SST-2, +0.026 on AG News, +0.016 on SNLI and +0.012 on QQP (400 texts
-    each; no 95 % interval holds 0; benchmarks/faithfulness/attcat).
+    scores support the target, negative scores oppose it. The paper's h^l can be read in two ways. By default
+    h is the input of block l, which its attention reads, as in the released code. With hidden="outputs" it is
+    the output of block l; its last term is zero except at [CLS] in a classifier that reads [CLS]. With inputs
+    the AOPC was higher than with outputs by 0.023 on SST-2, 0.026 on AG News, 0.016 on SNLI and 0.012 on QQP
+    (400 texts each; no 95 % interval includes 0; benchmarks/faithfulness/attcat).
     """
     return total(attcat_layers(trace, hidden=hidden))
 
@@ -191,9 +192,9 @@ def input_x_gradient_mean_released(trace: Trace) -> Scores:
     paper="Wallace et al. (2019), after Simonyan et al. (2014)",
 )
 def simple(trace: Trace) -> Scores:
-    """AllenNLP's simple gradient: embedding times gradient of the loss, as shares of one.
+    """AllenNLP's simple gradient: embedding times gradient of the loss, scaled to sum to 1.
 
-    |∇h^0 · h^0| / Σ_t |∇h^0_t · h^0_t|, the gradient of −log p; of the value itself in regression.
+    |∇h^0 · h^0| / Σ_t |∇h^0_t · h^0_t|, with the gradient of −log p; in regression, of the value itself.
     """
     gradient = trace.gradients("log_probability").embeddings
     magnitude = (gradient * trace.embeddings).sum(-1).abs()

@@ -1,7 +1,7 @@
-"""Methods that take tokens away and look at the target.
+"""Methods that remove tokens and look at the target.
 
-A token that is taken away is replaced by the baseline, position kept; special tokens stay, so their
-score is 0. f(S) is the target where only the tokens in S are kept.
+A removed token is replaced by the baseline at the same position. Special tokens are never removed, so their
+score is 0. f(S) is the target when only the tokens in S are kept.
 """
 
 from typing import Annotated
@@ -18,19 +18,19 @@ from headlight.trace.baselines import Baseline
 from headlight.trace.trace import Trace
 
 Samples = Annotated[int, Bounds(2)]
-"""The first sample is the whole text, from which alone nothing can be learned."""
+"""At least two: the first sample is the whole text, from which nothing can be learned alone."""
 
 
 @torch.no_grad()
 def values_of(trace: Trace, kept: Tensor, baseline: Baseline = BY_MODEL) -> Tensor:
-    """The target [sample, batch] where tokens [sample, batch, token] are kept or not."""
-    gone = baseline.embeddings(trace)
-    found = []
+    """The target [sample, batch] when the tokens `kept` [sample, batch, token] are kept."""
+    replaced = baseline.embeddings(trace)
+    values = []
     for group in groups(trace, len(kept)):
-        mixed = torch.where(kept[group][..., None], trace.embeddings, gone)
+        mixed = torch.where(kept[group][..., None], trace.embeddings, replaced)
         value = trace.replay(mixed.flatten(0, 1))
-        found.append(value.view(len(mixed), -1).to(trace.embeddings))
-    return torch.cat(found)
+        values.append(value.view(len(mixed), -1).to(trace.embeddings))
+    return torch.cat(values)
 
 
 @METHODS.register(
@@ -42,9 +42,9 @@ def values_of(trace: Trace, kept: Tensor, baseline: Baseline = BY_MODEL) -> Tens
     paper="Zeiler and Fergus (2014); Li et al. (2016)",
 )
 def occlusion(trace: Trace, *, window: Count = 1, baseline: Baseline = BY_MODEL) -> Scores:
-    """How much the target falls when a token, or a window around it, is taken away.
+    """How much the target falls when a token, or a window around it, is removed.
 
-    The mean of f(all) − f(all but the window) over the windows of that many tokens that hold it.
+    The mean of f(all) − f(all but the window) over the windows of `window` tokens that contain the token.
     """
     size = trace.inputs.ids.shape[1]
     lengths = trace.inputs.lengths
@@ -70,9 +70,9 @@ def occlusion(trace: Trace, *, window: Count = 1, baseline: Baseline = BY_MODEL)
 def shapley(
     trace: Trace, *, permutations: Count = 25, seed: Seed = 0, baseline: Baseline = BY_MODEL
 ) -> Scores:
-    """What a token adds when tokens come back one by one, averaged over random orders.
+    """What a token adds when tokens are restored one by one, averaged over random orders.
 
-    Mean over permutations of f(before ∪ t) − f(before): in the limit the Shapley value. The scores add up
+    Mean over permutations of f(before ∪ t) − f(before): in the limit, the Shapley value. The scores add up
     to f(all) − f(none).
     """
     total = torch.zeros_like(trace.embeddings[..., 0])
@@ -105,10 +105,10 @@ def lime(
     seed: Seed = 0,
     baseline: Baseline = BY_MODEL,
 ) -> Scores:
-    """Weights of a linear model of the target, fitted to texts with tokens taken away at random.
+    """Weights of a linear model of the target, fitted to texts with tokens removed at random.
 
-    Each sample takes away a random number of random tokens; it counts with exp(−d²/width²), d the cosine
-    distance to the whole text. Ridge regression with an intercept, in 64 bits.
+    In each sample a random number of random tokens is removed; it has the weight exp(−d²/width²), d the
+    cosine distance to the whole text. Ridge regression with an intercept, in 64 bits.
     """
     kept = torch.ones(samples, *trace.inputs.ids.shape, dtype=torch.bool)
     for row, generator in enumerate(generators(trace, seed)):
@@ -128,12 +128,13 @@ def lime(
 
 
 def ridge_weights(features: Tensor, values: Tensor, width: float, ridge: float) -> Tensor:
-    """The coefficients of a weighted ridge regression; the intercept is not drawn to zero."""
+    """The coefficients of a weighted ridge regression; the intercept is not penalised."""
+    # The cosine of a 0/1 vector with the vector of ones is the root of its share of ones.
     distance = 1 - features.mean(1).sqrt()
     weights = torch.exp(-((distance / width) ** 2))
     if not (weights[1:] > torch.finfo(weights.dtype).eps).any():
         raise InvalidOption(
-            f"width={width} is too narrow for 'lime': every sample but the whole text counts for nothing. "
+            f"width={width} is too narrow for 'lime': every sample except the whole text has no weight. "
             "Use a larger one."
         )
     weights = weights / weights.sum()

@@ -1,4 +1,4 @@
-"""The target and its gradient at points between or around embeddings, in passes that share tokens."""
+"""The target and its gradient at points between or around embeddings, several points per pass."""
 
 from collections.abc import Iterator
 
@@ -12,14 +12,14 @@ from headlight.trace.trace import Trace
 
 
 def groups(trace: Trace, count: int) -> Iterator[slice]:
-    """Numbers of repetitions of the batch, in groups that share a pass."""
+    """`count` repetitions of the batch, in groups that share a pass."""
     size = max(1, TOKENS_AT_ONCE // trace.inputs.ids.numel())
     for start in range(0, count, size):
         yield slice(start, min(count, start + size))
 
 
 def slopes_at(trace: Trace, points: Tensor, output: Output | None = None) -> tuple[Tensor, Tensor]:
-    """The gradient of the target at each of [point, batch, token, feature], and its value there."""
+    """The gradient of the target at each of [point, batch, token, feature], and the target's value there."""
     gradients, values = [], []
     for group in groups(trace, len(points)):
         leaf = points[group].flatten(0, 1).requires_grad_()
@@ -37,17 +37,17 @@ def gradients_at(trace: Trace, points: Tensor, output: Output | None = None) -> 
 
 
 def noise(trace: Trace, samples: int, seed: int) -> Tensor:
-    """Standard normal noise [sample, batch, token, feature] that depends on seed and row only."""
-    found = torch.zeros(samples, *trace.embeddings.shape, dtype=trace.embeddings.dtype)
+    """Standard normal noise [sample, batch, token, feature] that depends only on the seed and the row."""
+    values = torch.zeros(samples, *trace.embeddings.shape, dtype=trace.embeddings.dtype)
     for number, generator in enumerate(generators(trace, seed)):
         length, width = int(trace.inputs.lengths[number]), trace.embeddings.shape[-1]
-        drawn = torch.randn(samples, length, width, generator=generator, dtype=found.dtype)
-        found[:, number, :length] = drawn
-    return found.to(trace.embeddings)
+        drawn = torch.randn(samples, length, width, generator=generator, dtype=values.dtype)
+        values[:, number, :length] = drawn
+    return values.to(trace.embeddings)
 
 
 def generators(trace: Trace, seed: int) -> Iterator[torch.Generator]:
-    """One a row, by its tokens and the seed, so that neighbours do not matter."""
+    """One generator per row, from its tokens and the seed, so that a row's neighbours do not matter."""
     for number, length in enumerate(trace.inputs.lengths.tolist()):
         ids = trace.inputs.ids[number, :length].tolist()
         yield torch.Generator().manual_seed(row_seed(ids, seed))

@@ -1,4 +1,4 @@
-"""The floor: scores that know nothing of the model."""
+"""Random scores, which do not depend on the model: the floor of every comparison."""
 
 import torch
 
@@ -12,7 +12,7 @@ from headlight.trace.trace import Trace
 def random(trace: Trace, *, seed: Seed = 0) -> Scores:
     """Uniform random scores.
 
-    They follow from the seed and the row's own tokens, so they do not depend on the batch.
+    They depend only on the seed and the row's own tokens, not on the batch.
     """
     scores = torch.zeros(trace.inputs.ids.shape, dtype=trace.embeddings.dtype)
     for number, length in enumerate(trace.inputs.lengths.tolist()):

@@ -33,12 +33,12 @@ def released_flow(trace: Trace, preset: str) -> Flow:
 
 
 def term_by_term(trace: Trace, score: Callable[[Trace], Scores]) -> Scores:
-    """Scores of each logit of the target on its own, added with their signs, as released code does."""
+    """The scores of each logit of the target separately, added with their signs, as released code does."""
     return sum((sign * score(alone) for sign, alone in trace.terms()), torch.zeros(()))
 
 
 def without_own(trace: Trace, scores: Scores) -> Scores:
-    """Scores with 0 for the position that is read; for answers only if it is the first token."""
+    """Scores with 0 at the read-out position; for answers only if that is the first token, as released."""
     is_read = trace.weights > 0
     if trace.goal.kind == "span":
         is_read[:, 1:] = False
@@ -130,7 +130,7 @@ def weighted(trace: Trace, relevance: Sequence[Attention], first_layer: int) -> 
 
 
 def chained(layers: Sequence[Mixing]) -> Mixing:
-    """(I + M_L) … (I + M_s), rows as they are."""
+    """(I + M_L) … (I + M_s), without normalising rows."""
     size = layers[0].shape[-1]
     identity = torch.eye(size, dtype=layers[0].dtype, device=layers[0].device)
     joint = identity.expand_as(layers[0])
@@ -176,7 +176,7 @@ def transformer_attribution_released(
 
 
 def attributed_released(trace: Trace, preset: str, first_layer: int) -> Scores:
-    """Transformer attribution as released."""
+    """Transformer attribution as the released code computes it."""
     flow = released_flow(trace, preset)
 
     def score(t: Trace) -> Scores:
@@ -192,8 +192,8 @@ def attributed_released(trace: Trace, preset: str, first_layer: int) -> Scores:
 def conserving_gate(mask: HeadMask) -> Gate:
     """Lets relevance into the heads of the mask, scaled so that the block keeps its sum.
 
-    Part p (syntactic, positional) becomes p · |Σp| / Σ_q|Σq| · ΣR / Σp (the formulas after Eq. 9, with the
-    parts' sizes added in the denominator, without which parts of unlike sign would not conserve).
+    Part p (syntactic, positional) becomes p · |Σp| / Σ_q|Σq| · ΣR / Σp: the formulas after Eq. 9, but with
+    magnitudes in the denominator, because otherwise parts of opposite signs would not keep the sum.
     """
 
     def let_in(relevance: Tensor, layer: int) -> Tensor:
@@ -208,7 +208,7 @@ def conserving_gate(mask: HeadMask) -> Gate:
 
 
 def plain_gate(mask: HeadMask) -> Gate:
-    """Lets relevance into the heads of the mask as it is; the rest is lost."""
+    """Lets relevance into the heads of the mask unscaled; that of the other heads is lost."""
 
     def let_in(relevance: Tensor, layer: int) -> Tensor:
         return relevance * mask.heads[layer].to(relevance).view(1, -1, 1, 1)
@@ -217,7 +217,7 @@ def plain_gate(mask: HeadMask) -> Gate:
 
 
 def sized_mask(mask: HeadMask, trace: Trace) -> HeadMask:
-    """The mask, once it is known to have a place for every head."""
+    """The mask; refused unless it has the layers and heads of the network."""
     wanted = [len(trace.attention), trace.attention[0].shape[1]]
     if list(mask.heads.shape) != wanted:
         raise InvalidOption(
@@ -236,12 +236,13 @@ def masked(trace: Trace, mask: HeadMask, preset: str, first_layer: int) -> Score
 
 
 def masked_released(trace: Trace, mask: HeadMask, preset: str, first_layer: int) -> Scores:
-    """Mask-LRP as released with one mask."""
+    """Mask-LRP with one mask, as the released code computes it."""
     if trace.goal.kind == "span":
         return attributed_released(trace, preset, first_layer)
     flow = replace(released_flow(trace, preset), gate=plain_gate(mask), keeps_ungated=True)
 
     def score(t: Trace) -> Scores:
+        # Our rule halves R between attention and values; the released code reads it before it is halved.
         relevance = [2 * r for r in t.relevance(flow).ungated]
         return without_own(t, t.read(rolled(weighted(t, relevance, first_layer))))
 
@@ -268,8 +269,8 @@ def mask_lrp(
 
     Π_l (I + E_h((∇A_l ⊙ R_l)⁺)), read; before each block's heads the relevance is masked and its
     syntactic and positional parts are scaled so that the block keeps its sum. A block without such a
-    head passes everything through its residual; a head that is both counts in both parts. With all
-    heads let in this is transformer_attribution. `corruption` lets that share of the other heads in.
+    head passes everything through its residual; a head that is both counts in both parts. With a mask of
+    all heads this is transformer_attribution. `corruption` adds this share of the other heads to the mask.
     """
     return masked(trace, sized_mask(mask, trace).corrupted(corruption, seed), preset, first_layer)
 
@@ -286,11 +287,11 @@ def mask_lrp_released(
 ) -> Scores:
     """The released code neither rescales nor masks what it reads.
 
-    R_l is taken before the mask of its own layer and twice as large, masked relevance is lost, rows are
-    divided by their sums, the score of the reading position is 0. For answers the mask is not used at all.
+    R_l is read before the mask of its own layer and is twice as large, masked relevance is lost, rows are
+    divided by their sums, and the score of the reading position is 0. For answers the mask is not used.
     """
-    given = sized_mask(mask, trace).corrupted(corruption, seed)
-    return masked_released(trace, given, preset, first_layer)
+    corrupted = sized_mask(mask, trace).corrupted(corruption, seed)
+    return masked_released(trace, corrupted, preset, first_layer)
 
 
 @METHODS.register(
@@ -309,13 +310,13 @@ def random_mask_lrp(
     seed: Seed = 0,
     draws: Count = 1,
 ) -> Scores:
-    """Mask-LRP with as many heads chosen at random; the mean of several draws if asked for."""
+    """Mask-LRP with the same number of heads chosen at random, averaged over `draws`."""
     masks = random_masks(sized_mask(mask, trace), seed, draws)
     return torch.stack([masked(trace, m, preset, first_layer) for m in masks]).mean(0)
 
 
 def random_masks(mask: HeadMask, seed: int, draws: int) -> list[HeadMask]:
-    """Random masks of the same rate, from neighbouring seeds."""
+    """Random masks with the same number of heads, from consecutive seeds."""
     return [mask.random_like(seed + n) for n in range(draws)]
 
 
@@ -329,6 +330,6 @@ def random_mask_lrp_released(
     seed: Seed = 0,
     draws: Count = 1,
 ) -> Scores:
-    """As mask_lrp; the released code also draws more heads than the mask has, which is not repeated."""
+    """Like mask_lrp. The released code also draws more heads than the mask has; this is not reproduced."""
     masks = random_masks(sized_mask(mask, trace), seed, draws)
     return torch.stack([masked_released(trace, m, preset, first_layer) for m in masks]).mean(0)

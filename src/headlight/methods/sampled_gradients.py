@@ -23,11 +23,11 @@ from headlight.trace.trace import Noted, Trace
 def smooth_gradient(
     trace: Trace, *, samples: Count = 10, scale: NotNegative = 0.01, seed: Seed = 0
 ) -> Noted:
-    """The gradient of the loss averaged over noisy embeddings, as shares of one.
+    """The gradient of the loss averaged over noisy embeddings, scaled to sum to 1.
 
-    g = mean of ∇(−log p) at E + ε, ε normal with deviation `scale` (max E − min E); |Σ_k g_k| over its sum
-    over tokens. Of the value itself in regression. Where a layer norm follows everything, as in GPT-2,
-    Σ_k g_k is 0 for every token by construction; ‖g‖₂ takes its place there, and a note says so.
+    g = mean of ∇(−log p) at E + ε, ε normal with deviation `scale` (max E − min E); |Σ_k g_k| divided by its
+    sum over tokens. In regression, the gradient of the value itself. If everything goes through a layer norm,
+    as in GPT-2, Σ_k g_k is always 0; then ‖g‖₂ is used instead, and a note says so.
     """
     present = trace.inputs.present[..., None]
     highest = trace.embeddings.masked_fill(~present, -torch.inf).amax((1, 2), keepdim=True)
@@ -35,6 +35,7 @@ def smooth_gradient(
     points = trace.embeddings + scale * (highest - lowest) * noise(trace, samples, seed)
     gradient = gradients_at(trace, points, "log_probability").mean(0) * present
     magnitude = gradient.sum(-1).abs()
+    # A sum that is 0 in theory is some eps of its terms in practice.
     rounding = 64 * torch.finfo(magnitude.dtype).eps * gradient.abs().sum(-1)
     is_empty = (magnitude <= rounding).all(-1)
     magnitude = torch.where(is_empty[:, None], norm(gradient), magnitude)
@@ -45,7 +46,7 @@ def smooth_gradient(
 
 
 EMPTY = (
-    "the gradient of every token sums to 0 over features, because a layer norm takes the mean away: its "
+    "the gradient of every token sums to 0 over features, because a layer norm subtracts the mean: its "
     "length is shown instead"
 )
 
@@ -68,7 +69,7 @@ def gradient_shap(
     """Gradients at random points between the baseline and the noisy input, times the difference.
 
     Mean over samples of Σ_k (E + ε − E')_k ∂f/∂E_k(E' + a (E + ε − E')), a uniform, ε normal with deviation
-    `scale`. The scores add up to f(E) − f(E') in the mean over many samples; a note says by how much they miss
+    `scale`. Averaged over many samples, the scores add up to f(E) − f(E'); a note says by how much they miss
     it.
     """
     start = baseline.embeddings(trace)
@@ -83,7 +84,7 @@ def gradient_shap(
     return Noted(
         scores,
         tuple(
-            f"the scores miss the difference to the baseline by {100 * share:.2g} % after {samples} samples"
+            f"the scores miss the difference from the baseline by {100 * share:.2g} % after {samples} samples"
             for share in missed.tolist()
         ),
     )
