@@ -9,9 +9,7 @@ from typer.testing import CliRunner
 from headlight.cli import app
 from headlight.errors import HeadlightError
 from headlight.metrics import METRICS
-from tests.cli.test_cli import folder, run
-
-__all__ = ["folder"]
+from tests.cli.commands import run
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from headlight.web.app import STATIC
 from headlight.web.guard import LOOPBACK
 from headlight.web.loaded_models import LoadedModels
 from headlight.web.server import Address, found_runs, listening
-from tests.cli.test_cli import folder
+from tests.cli.conftest import folder
 from tests.web.sites import Site
 
 __all__ = ["folder"]
