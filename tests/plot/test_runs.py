@@ -1,8 +1,6 @@
 """Figures of a run: lines, boxes and bars stand where the numbers are."""
 
-from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -13,7 +11,7 @@ from headlight.plot import bars, boxes, class_words, curves, dark_paper, option_
 from headlight.plot.canvas import colour
 from headlight.plot.runs import HUES
 from headlight.renderers.colours import BLUE, DARK, VERMILION
-from headlight.report.figures import figures, write_figures
+from headlight.report.figures import figures
 from tests.plot.test_heads import readable_on
 
 
@@ -31,22 +29,6 @@ def near(figure: Any, axes: Any, x: float, y: float, expected: object) -> bool:
 def blended_share(alpha: float) -> list[float]:
     """Blue on white paper."""
     return [alpha * part + 1 - alpha for part in colour(BLUE)]
-
-
-@pytest.mark.slow
-def test_every_figure_is_drawn_and_written(small_run: Results, tmp_path: Path) -> None:
-    names = [name for name, _, _ in figures(small_run)]
-    assert {
-        "curve-aopc",
-        "curve-hiding",
-        "boxes-kendall_confidence",
-        "steps-aopc",
-        "overlap",
-    } <= set(names)
-    paths = list(write_figures(small_run, tmp_path / "pictures"))
-    assert len(paths) == len(names)
-    for path in paths:
-        assert ElementTree.parse(path).getroot().tag.endswith("svg")
 
 
 @pytest.mark.slow
@@ -106,3 +88,13 @@ def test_what_was_not_measured_is_not_drawn(small_run: Results) -> None:
         class_words(small_run, "gae")
     with pytest.raises(InvalidInput, match="was given a number for the option 'seed'"):
         option_curve(small_run, "aopc", "seed")
+
+
+def test_curves_are_the_means_of_the_examples(small_run: Results) -> None:
+    drawn = curves(small_run, "aopc")
+    lines = {line.get_label(): line for line in drawn.axes[0].lines}
+    levels, means = small_run.curve("aopc", "attcat")
+    line = lines[f"attcat {small_run.summary('aopc', 'attcat').mean:.3f}"]
+    np.testing.assert_array_equal(line.get_xdata(), levels)
+    np.testing.assert_array_equal(line.get_ydata(), means)
+    assert np.mean(means) == pytest.approx(small_run.summary("aopc", "attcat").mean)

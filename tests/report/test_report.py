@@ -14,7 +14,6 @@ import headlight
 from headlight import Example, InvalidOption, Model, Results
 from headlight.evaluation.evaluate import evaluate
 from headlight.metrics.case import GROUPS, Case, Measure, Measures
-from headlight.plot import curves
 from headlight.report import grids, page, terminal_table, written
 from headlight.report.tables import comparison_rows, short
 from headlight.shapes import Scores
@@ -64,16 +63,6 @@ def test_a_notebook_shows_the_tables(small_run: Results) -> None:
     shown = small_run._repr_html_()
     assert shown.count("<table>") == len(list(grids(small_run, widest=12)))
     assert "<strong>" in shown
-
-
-def test_curves_are_the_means_of_the_examples(small_run: Results) -> None:
-    drawn = curves(small_run, "aopc")
-    lines = {line.get_label(): line for line in drawn.axes[0].lines}
-    levels, means = small_run.curve("aopc", "attcat")
-    line = lines[f"attcat {small_run.summary('aopc', 'attcat').mean:.3f}"]
-    np.testing.assert_array_equal(line.get_xdata(), levels)
-    np.testing.assert_array_equal(line.get_ydata(), means)
-    assert np.mean(means) == pytest.approx(small_run.summary("aopc", "attcat").mean)
 
 
 def test_methods_are_compared_on_the_same_examples(small_run: Results) -> None:
