@@ -1,5 +1,8 @@
 """Attention without a target."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 import torch
 from transformers import MambaConfig, MambaForCausalLM
@@ -8,7 +11,9 @@ import headlight
 from headlight import Batch, InvalidInput, Model, UnsupportedModel
 from headlight.batch import encode
 from headlight.models.model import Task
+from headlight.trace import attention_pass
 from headlight.trace.attention_pass import attention_of
+from headlight.trace.forward import Pass
 from tests.networks import model
 
 
@@ -32,3 +37,18 @@ def test_a_network_without_attention_is_refused() -> None:
     wrapped = headlight.wrap(MambaForCausalLM(config).eval())
     with pytest.raises(UnsupportedModel, match="computes no attention that can be seen"):
         attention_of(wrapped, Batch.from_ids([[5, 6, 7]]).rows)
+
+
+def test_a_network_that_leaves_its_attention_out_on_an_input_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It was seen when the network was wrapped, and is not now."""
+    plain = attention_pass.forward
+
+    def unseen(*call: Any) -> Pass:
+        found = plain(*call)
+        return replace(found, captured=replace(found.captured, attention=()))
+
+    monkeypatch.setattr(attention_pass, "forward", unseen)
+    with pytest.raises(UnsupportedModel, match="computed no attention that could be seen"):
+        attention_of(model("bert", Task.SEQUENCE), Batch.from_ids([[5, 6, 7]]).rows)
