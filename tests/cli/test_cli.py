@@ -1,7 +1,10 @@
 """The command line as people use it: commands, files, pipes, exit codes."""
 
+import os
+import runpy
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -106,3 +109,42 @@ def test_a_closed_pipe_ends_quietly(folder: str) -> None:
     assert result.stdout == "{"
     assert "Traceback" not in result.stderr
     assert "BrokenPipe" not in result.stderr
+
+
+def test_a_text_that_begins_with_a_dash_is_shown_its_place(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop() -> None:
+        raise SystemExit(2)
+
+    for arguments, said in ((["explain", "-5 stars"], True), (["explain", "--nothing"], False)):
+        monkeypatch.setattr("sys.argv", ["headlight", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            main(stop)
+        assert stopped.value.code == 2
+        assert ('comes last, after --: -- "-5 stars"' in capsys.readouterr().err) is said
+
+
+def test_a_reader_that_goes_away_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise BrokenPipeError
+
+    given: list[tuple[int, int]] = []
+    monkeypatch.setattr("os.dup2", lambda *pair: given.append(pair))
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(fileno=lambda: 1, flush=lambda: None))
+    with pytest.raises(SystemExit) as stopped:
+        main(broken)
+    assert stopped.value.code == 0
+    ((replacement, replaced),) = given
+    assert replaced == 1
+    os.close(replacement)
+
+
+def test_python_m_headlight_is_the_command_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["headlight", "--version"])
+    with pytest.raises(SystemExit) as stopped:
+        runpy.run_module("headlight", run_name="__main__")
+    assert not stopped.value.code
+    assert capsys.readouterr().out.strip() == headlight.__version__

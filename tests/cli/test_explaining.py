@@ -1,6 +1,7 @@
 """explain, compare and generate, as they are typed."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 import headlight
 from headlight import Attribution, Model
 from headlight.cli import app
+from headlight.cli.explaining import rollout_of
 from tests.cli.commands import MAGIC, TEXT, run
 
 
@@ -106,3 +108,37 @@ def test_a_row_without_a_text_is_skipped_and_named_or_stops(folder: str, tmp_pat
     assert f"skipped 1 of 3 rows of '{path}' with no text: line 4." in result.stderr
     result = CliRunner().invoke(app, [*asked, "--strict"])
     assert "line 4 of" in str(result.exception)
+
+
+def test_mix_shows_a_layer_and_writes_all_of_them(folder: str, tmp_path: Path) -> None:
+    kept, picture = tmp_path / "m.json", tmp_path / "m.svg"
+    whole = run("mix", TEXT, "-m", folder, "-o", str(kept), "--picture", str(picture))
+    assert whole.startswith("alti: tokens up to layer 3, %")
+    single = run("mix", TEXT, "-m", folder, "-a", "rollout", "--layer", "1", "--single")
+    assert single.startswith("rollout: tokens in layer 1, %")
+    found = headlight.TokenMixing.load(kept)
+    assert (found.method, found.layers.shape[0]) == ("alti", 3)
+    assert picture.read_text(encoding="utf-8").startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--generate", "3", "--layers"], "--generate does not go with --layers"),
+        (["--layers", "--stride", "3"], "--layers does not go with --stride"),
+    ],
+)
+def test_options_that_exclude_each_other_are_refused(
+    folder: str, arguments: list[str], message: str
+) -> None:
+    result = CliRunner().invoke(app, ["explain", TEXT, "-m", folder, *arguments])
+    assert message in str(result.exception)
+
+
+def test_layers_of_a_network_without_attention_stand_without_a_rollout(
+    classifier: headlight.Model,
+) -> None:
+    blind = replace(classifier, attention_refusal="has no attention")
+    assert rollout_of(blind, TEXT, headlight.Target()) == []
+    (found,) = rollout_of(classifier, TEXT, headlight.Target())
+    assert found.method == "rollout"
