@@ -10,7 +10,7 @@ REVIEW := a charming and often affecting journey, though the plot is thin
 # Without its bytecode every start of Python compiles torch and transformers again, which takes longer than most tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all check check-page lint docs benchmark faithfulness load kill-test clean
+.PHONY: install demo test test-all check check-page coverage lint docs benchmark faithfulness load kill-test clean
 
 install: $(VENV)/.installed
 
@@ -58,6 +58,14 @@ node_modules/.installed: package.json package-lock.json
 else
 check-page:
 	@echo "NOT CHECKED: the JavaScript of the page, because npm is not installed"
+endif
+
+coverage: install  ## which lines the quick tests reach, here and in build/coverage/index.html; of the page's scripts too
+	$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term --cov-report=html
+ifneq ($(shell command -v npm),)
+	npm test --silent
+else
+	@echo "NOT MEASURED: the JavaScript of the page, because npm is not installed"
 endif
 
 lint: install  ## repair what can be repaired

@@ -17,6 +17,8 @@ from transformers import PreTrainedTokenizerFast
 from transformers.utils import logging
 
 import headlight
+from headlight import Example, Results
+from headlight.evaluation.evaluate import evaluate
 from headlight.models.model import Task
 from tests.networks import VOCABULARY, network
 
@@ -161,3 +163,23 @@ def writer(byte_tokenizer: PreTrainedTokenizerFast) -> headlight.Model:
     """A Llama language model with grouped-query attention."""
     net = network("llama", Task.CAUSAL, vocab_size=360)
     return headlight.wrap(net, byte_tokenizer, name="tiny writer")
+
+
+@pytest.fixture(scope="session")
+def small_run(classifier: headlight.Model) -> Results:
+    """A small run; its texts are too short for Mask-LRP's protocol."""
+    examples = [
+        Example(" ".join(WORDS[n : n + 6]), n % 3, marks=((0, 0, 3),))
+        for n in range(len(WORDS) - 6)
+    ]
+    examples.append(Example(" ", 0))
+    methods = ["random", "attcat", "integrated_gradients:steps=2", "integrated_gradients:steps=4"]
+    metrics = [
+        "aopc",
+        "hiding",
+        "rationale",
+        "kendall_confidence",
+        "token_overlap",
+        "aopc@mask_lrp",
+    ]
+    return evaluate(classifier, examples[-9:], methods, metrics, threads=1)

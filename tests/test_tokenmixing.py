@@ -11,45 +11,14 @@ from rich.console import Console
 
 import headlight
 from headlight import (
-    METHODS,
-    Batch,
     HeadlightError,
     InvalidInput,
     InvalidOption,
     Model,
-    Target,
     TokenMixing,
 )
-from headlight.models.model import Task
 from headlight.plot import matrix, save
 from tests.mutations import mutated_objects
-from tests.networks import TARGETS, model, rows
-
-MIXED = [name for name in METHODS if METHODS[name].mixing]
-
-
-@pytest.mark.parametrize("name", MIXED)
-@pytest.mark.parametrize(
-    ("family", "task"),
-    [
-        ("bert", Task.SEQUENCE),
-        ("bert", Task.TOKEN),
-        ("deberta-v2", Task.MASKED),
-        ("llama", Task.CAUSAL),
-        ("roberta", Task.QUESTION),
-    ],
-)
-def test_the_row_where_the_prediction_is_read_is_the_explanation(
-    name: str, family: str, task: Task
-) -> None:
-    batch = Batch.from_ids(rows())
-    mixed = headlight.mix(model(family, task), batch, name)
-    target = TARGETS.get(task) or Target()
-    explained = headlight.explain(model(family, task), batch, name, target)
-    for found, answer in zip(mixed, explained, strict=True):
-        places = answer.target.positions or (0,)
-        expected = sum(found.at()[place] for place in places)
-        np.testing.assert_allclose(expected, answer.scores, rtol=1e-5, atol=1e-7)
 
 
 def test_products_are_of_the_layers_so_far() -> None:
@@ -87,13 +56,6 @@ def test_a_matrix_is_printed_and_drawn(classifier: Model, tmp_path: Path) -> Non
     drawn = (tmp_path / "matrix.svg").read_text(encoding="utf-8")
     assert "charming" in drawn
     assert "in layer 1" in drawn
-
-
-def test_methods_without_matrices_and_unknown_options_are_refused(classifier: Model) -> None:
-    with pytest.raises(InvalidOption, match=r"no token-to-token matrices\. Use rollout, alti"):
-        headlight.mix(classifier, "a text", "attcat")
-    with pytest.raises(InvalidOption, match="no option 'second'"):
-        headlight.mix(classifier, "a text", "alti", second=True)
 
 
 def test_damaged_matrices_are_read_or_refused_in_a_sentence(tmp_path: Path) -> None:

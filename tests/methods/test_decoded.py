@@ -5,25 +5,14 @@ import pytest
 import torch
 
 import headlight
-from headlight import Batch, InvalidInput, InvalidOption, Model
+from headlight import Batch, InvalidInput, InvalidOption
 from headlight.models.model import Task
 from headlight.target import Target
 from headlight.trace.decoder import Decoder
 from headlight.trace.trace import trace
-from tests.networks import DECODERS, model, network, rows
+from tests.networks import model, network, rows
 
 NEEDS = {"hidden", "hidden_gradient"}
-
-
-@pytest.mark.parametrize("family", ["bert", "roberta", "distilbert", "electra", "albert", "mpnet",
-                                    "deberta-v2", "modernbert", *sorted(DECODERS)])  # fmt: skip
-def test_the_last_layer_decodes_to_what_the_network_says(family: str) -> None:
-    task = Task.CAUSAL if family in DECODERS else Task.MASKED
-    wrapped = model(family, task)
-    found = trace(wrapped, Batch.from_ids([rows()[0]]).rows, [Target(position=0)] if
-                  task is Task.MASKED else [Target()], NEEDS)  # fmt: skip
-    said = Decoder(wrapped).probabilities(found.hidden[-1])
-    torch.testing.assert_close(said, found.logits.softmax(-1), rtol=1e-4, atol=1e-6)
 
 
 def test_a_layer_that_decodes_to_itself_keeps_every_token_its_own() -> None:
@@ -70,63 +59,7 @@ def test_forms_and_top_follow_the_paper() -> None:
             assert found[1] == found[3]
 
 
-def test_all_layers_come_from_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrapped, batch = model("bert", Task.SEQUENCE), Batch.from_ids(rows())
-    decoder = Decoder(model("bert", Task.MASKED))
-    single = [
-        headlight.explain(wrapped, batch, "decoded_simple", layer=layer, decoder=decoder)
-        for layer in range(4)
-    ]
-    passes = []
-    handle = wrapped.network.get_submodule("bert.encoder").register_forward_hook(
-        lambda *_: passes.append(1)
-    )
-    swept = headlight.explain_layers(wrapped, batch, "decoded_simple", decoder=decoder)
-    handle.remove()
-    assert len(passes) == 1
-    for number, layers in enumerate(swept):
-        assert [a.options["layer"] for a in layers] == [0, 1, 2, 3]
-        for layer, answer in enumerate(layers):
-            assert answer.method == "decoded_simple"
-            np.testing.assert_allclose(answer.scores, single[layer][number].scores, rtol=1e-5)
-    some = headlight.explain_layers(wrapped, Batch.from_ids(IDS), decoder=decoder, layers=[1, 3])
-    assert [a.options["layer"] for a in some] == [1, 3]
-    with pytest.raises(InvalidOption, match="has no layers to choose from"):
-        headlight.explain_layers(wrapped, batch, "gae")
-    with pytest.raises(
-        InvalidOption, match="layer 7 does not exist for 'attcat': there are 1 to 3"
-    ):
-        headlight.explain_layers(wrapped, batch, "attcat", layers=[7])
-
-
-@pytest.mark.parametrize("method", ["cat", "attcat"])
-def test_the_layers_of_a_sum_add_up_to_it(method: str) -> None:
-    wrapped, batch = model("bert", Task.SEQUENCE), Batch.from_ids(IDS)
-    layers = headlight.explain_layers(wrapped, batch, method)
-    assert [a.options["layer"] for a in layers] == [1, 2, 3]
-    whole = headlight.explain(wrapped, batch, method)
-    np.testing.assert_allclose(sum(a.scores for a in layers), whole.scores, rtol=1e-5, atol=1e-7)
-
-
-@pytest.mark.parametrize("method", ["rollout", "alti", "norms", "globenc"])
-def test_matrices_are_read_up_to_each_layer(method: str) -> None:
-    wrapped, batch = model("bert", Task.SEQUENCE), Batch.from_ids(IDS)
-    layers = headlight.explain_layers(wrapped, batch, method)
-    mixing = headlight.mix(wrapped, batch, method)
-    for layer, found in enumerate(layers):
-        np.testing.assert_allclose(found.scores, mixing.at(layer + 1)[0], rtol=1e-5)
-    np.testing.assert_allclose(
-        layers[-1].scores, headlight.explain(wrapped, batch, method).scores, rtol=1e-5
-    )
-
-
 IDS = rows()[0]
-
-
-def test_causal_models_decode_with_their_own_head(writer: Model) -> None:
-    found = headlight.explain(writer, "a film", "decoded_grad_cam")
-    assert found.options["decoder"] == "tiny writer"
-    assert found.options["layer"] == 2
 
 
 def test_bad_input_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 import headlight
 from headlight import Batch
@@ -37,3 +38,18 @@ def test_attcat_reads_block_inputs_and_cat_block_outputs_unless_told() -> None:
         plain = headlight.explain(wrapped, batch, method).scores
         told = headlight.explain(wrapped, batch, f"{method}:hidden={usual}").scores
         np.testing.assert_array_equal(plain, told)
+
+
+def test_input_x_gradient_of_a_linear_network_adds_up_to_the_logit() -> None:
+    """A classifier that averages its tokens and has no layers is linear, so the scores sum to the logit."""
+    net = network("modernbert", Task.SEQUENCE, classifier_pooling="mean")
+    with torch.no_grad():
+        for layer in net.model.layers:
+            layer.attn.Wo.weight.zero_()
+            layer.mlp.Wo.weight.zero_()
+    net.model.final_norm = torch.nn.Identity()
+    net.head = torch.nn.Identity()
+    found = headlight.explain(headlight.wrap(net), Batch.from_ids(rows()), "input_x_gradient")
+    for answer in found:
+        bias = float(net.classifier.bias.detach()[net.config.label2id[answer.target.label]])
+        assert answer.scores.sum() == pytest.approx(answer.target.logit - bias, rel=1e-4)

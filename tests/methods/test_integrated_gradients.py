@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 
 import headlight
 from headlight import Batch
@@ -58,31 +57,4 @@ def test_a_path_that_never_adds_up_is_a_warning_and_a_note(monkeypatch: pytest.M
         found = headlight.explain(
             decoder("llama"), Batch.from_ids(IDS), "integrated_gradients", baseline="zero"
         )
-    assert found.notes[-1].startswith("not reliable: integrated gradients miss")
-
-
-def test_the_mean_of_all_words_stands_in_the_place_of_a_word() -> None:
-    wrapped, batch = decoder("llama"), Batch.from_ids(IDS)
-    words = wrapped.network.get_input_embeddings().get_parameter("weight").detach()
-    found = headlight.explain(wrapped, batch, "occlusion", baseline="mean")
-    with torch.no_grad():
-        embedded = wrapped.network.get_input_embeddings()(torch.tensor([IDS]))
-        whole = wrapped.network(inputs_embeds=embedded).logits[0, -1]
-        embedded[0, 2] = words.mean(0)
-        without = wrapped.network(inputs_embeds=embedded).logits[0, -1]
-    best = whole.argmax()
-    assert found.scores[2] == pytest.approx(float(whole[best] - without[best]), rel=1e-6)
-
-
-def test_smooth_gradient_behind_a_layer_norm_shows_lengths_and_says_so() -> None:
-    found = headlight.explain(decoder("gpt2"), Batch.from_ids(IDS), "smooth_gradient", samples=2)
-    assert np.ptp(found.scores) > 0
-    assert found.scores.sum() == pytest.approx(1)
-    assert "its length is shown instead" in found.notes[-1]
-    other = headlight.explain(decoder("llama"), Batch.from_ids(IDS), "smooth_gradient", samples=2)
-    assert not any("instead" in note for note in other.notes)
-
-
-def test_gradient_shap_says_how_far_it_misses() -> None:
-    found = headlight.explain(decoder("llama"), Batch.from_ids(IDS), "gradient_shap", samples=4)
-    assert 0 < missed(found) < 10
+    assert found.notes[-1].startswith("not to be relied on: integrated gradients miss")

@@ -21,7 +21,7 @@ from headlight.methods.integrated_gradients import integrated
 from headlight.methods.perturbation import values_of
 from headlight.models.model import Task
 from headlight.target import Target
-from headlight.trace.baselines import ZERO, Baseline
+from headlight.trace.baselines import Baseline
 from headlight.trace.trace import Trace, trace
 from tests.networks import model, network, rows
 
@@ -176,24 +176,6 @@ def test_all_agree_where_tokens_add_up() -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-6, err_msg=name)
 
 
-def test_gradient_shap_approaches_integrated_gradients(wrapped: Model) -> None:
-    expected = scores(wrapped, "integrated_gradients", baseline="pad")
-    found = scores(wrapped, "gradient_shap", samples=600, baseline="pad")
-    np.testing.assert_allclose(found, expected, atol=0.1 * np.abs(expected).max())
-
-
-def test_smooth_gradient_without_noise_is_the_gradient_of_the_loss(wrapped: Model) -> None:
-    net: Any = wrapped.network
-    leaf = embed(net, torch.tensor([IDS])).detach().requires_grad_()
-    hidden = net.bert.encoder(leaf).last_hidden_state
-    loss = -net.classifier(net.bert.pooler(hidden)).log_softmax(-1)[0, 1]
-    (gradient,) = torch.autograd.grad(loss, leaf)
-    expected = gradient[0].sum(-1).abs()
-    found = scores(wrapped, "smooth_gradient", scale=0.0, samples=2)
-    np.testing.assert_allclose(found, expected / expected.sum(), rtol=1e-7)
-    assert not np.allclose(scores(wrapped, "smooth_gradient", scale=0.3), found)
-
-
 def test_integrated_gradients_say_how_far_they_miss(wrapped: Model, traced: Trace) -> None:
     fine, coarse = (
         headlight.explain(
@@ -223,12 +205,6 @@ def test_a_row_of_a_decoder_without_pad_token_is_perturbed_alone() -> None:
     found = headlight.explain(headlight.wrap(net), Batch.from_ids(IDS), "occlusion")
     assert found.options["baseline"] == "mean"
     assert np.ptp(found.scores) > 0
-
-
-def test_zero_is_no_embedding(traced: Trace) -> None:
-    assert not ZERO.embeddings(traced).any()
-    result, _ = integrated(traced, 2, ZERO)
-    assert result.shape == traced.embeddings.shape
 
 
 def test_the_gone_text_and_the_way_to_it_are_made_once(traced: Trace) -> None:

@@ -89,12 +89,6 @@ def test_odd_text_is_drawn_without_a_warning(kind: str, tmp_path: Path) -> None:
     assert (tmp_path / f"a.{kind}").stat().st_size > 1000
 
 
-def test_what_no_font_has_is_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fonts, "characters", lambda: frozenset(map(ord, "abc\u0301")))
-    assert fonts.drawable("a👨\u200d👩\u200d👧b中c\u0301\ufe0f") == "a�b�c\u0301"
-    assert "DejaVu Sans" in fonts.families()
-
-
 @pytest.mark.slow
 def test_a_text_of_512_tokens_is_drawn_whole(tmp_path: Path) -> None:
     text = " ".join(["good", "bad"] * 256)

@@ -225,21 +225,6 @@ def test_several_layers_at_once_are_refused_by_methods_that_read_a_row() -> None
     assert headlight.explain(wrapped, rows_of((6,)), "attn_lrp").scores.any()
 
 
-def test_an_input_that_is_read_elsewhere_than_the_probes_is_refused() -> None:
-    def pool(ids: Tensor, states: Tensor, _mask: Tensor) -> Tensor:
-        return states[torch.arange(len(states)), (ids == 119).long().argmax(1)]
-
-    wrapped = pooled(pool)
-    plain, odd = Batch.from_ids([20, 21, 22, 23]), Batch.from_ids([20, 21, 119, 23])
-    assert headlight.explain(wrapped, plain, "gae").target.positions == (0,)
-    for method in READING:
-        with pytest.raises(
-            UnsupportedModel, match=r"reads this input at other tokens.*input_x_grad"
-        ):
-            headlight.explain(wrapped, odd, method)
-    assert headlight.explain(wrapped, odd, "input_x_gradient").scores.shape == (4,)
-
-
 @in_pairs()
 def test_every_known_family_is_read_where_its_head_reads(family: str, task: Task) -> None:
     wrapped = model(family, task)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from headlight import UnknownName
 from headlight.renderers.colours import (
     DARK,
     HEAD_KINDS,
@@ -15,6 +16,8 @@ from headlight.renderers.colours import (
     contrast,
     ink_on,
     is_marked,
+    opacity,
+    palette,
     shade,
 )
 
@@ -79,3 +82,11 @@ def test_every_hue_has_a_name() -> None:
         for colour in (each.positive, each.negative, each.unsigned)
     }
     assert used | set(HEAD_KINDS.values()) == set(NAMES)
+
+
+def test_scales_are_in_one_place_and_bounded() -> None:
+    assert opacity(0) == 0
+    assert opacity(7) == opacity(-1) == 0.72
+    assert set(PALETTES) == {"blue_red", "green_red", "difference"}
+    with pytest.raises(UnknownName, match="no palette named 'rainbow'"):
+        palette("rainbow")

@@ -96,3 +96,33 @@ def test_text_that_turns_others_around_is_shown_as_a_sign() -> None:
     assert "\u202e" not in found
     assert "\ufffd" in found
     assert "\n" in found.partition("evil")[2].partition("film")[0]
+
+
+def test_html_exactly() -> None:
+    answer = made(
+        [0.5, -0.25],
+        tokens=("<b>", "&"),
+        texts=("<b> &",),
+        offsets=((0, 3), (4, 5)),
+        segments=(0, 0),
+        word_ids=(0, 1),
+        is_special=(False, False),
+        notes=("cut <here>",),
+    )
+    assert html.fragment([answer]) == (
+        '<div class="headlight" style="line-height:1.9">\n'
+        '<div style="min-width:0">'
+        '<p style="margin:.8em 0 .2em;font-size:.85em"><strong>attcat · positive (logit 1.5, '
+        "probability 0.8) · toy</strong> &nbsp; "
+        '<span style="background:rgba(0,114,178,0.72);border-radius:.2em;padding:0 .4em">for</span> '
+        '<span style="background:rgba(213,94,0,0.72);border-radius:.2em;text-decoration:underline '
+        'dotted;padding:0 .4em">against</span></p>\n'
+        '<p dir="auto" style="margin:0;white-space:pre-wrap;overflow-wrap:anywhere;'
+        'unicode-bidi:plaintext;text-align:start">'
+        '<span title="&lt;b&gt;: +0.5" style="background:rgba(0,114,178,0.72);border-radius:.2em">'
+        "&lt;b&gt;</span> "
+        '<span title="&amp;: -0.25" style="background:rgba(213,94,0,0.36);border-radius:.2em;'
+        'text-decoration:underline dotted">&amp;</span></p>\n'
+        '<p style="margin:.2em 0;font-size:.85em"><em>note: cut &lt;here&gt;</em></p></div>\n</div>'
+    )
+    assert answer._repr_html_() == html.fragment([answer])

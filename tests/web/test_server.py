@@ -17,22 +17,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from fastapi.routing import APIRoute
 from typer.testing import CliRunner
 
-from headlight import HeadlightError, InvalidInput, InvalidOption, Model
+from headlight import HeadlightError, InvalidOption
 from headlight.cli import app, main
 from headlight.errors import MissingExtra
-from headlight.web.address import listening
 from headlight.web.app import STATIC
-from headlight.web.guard import LOOPBACK
-from headlight.web.loaded_models import LoadedModels
-from headlight.web.server import Address, found_runs
-from tests.cli.test_cli import folder
+from headlight.web.server import found_runs
 from tests.known import known
-from tests.web.sites import Site
-
-__all__ = ["folder"]
 
 TEXT = "a charming and often affecting journey, though the plot is thin"
 
@@ -175,15 +167,6 @@ def test_a_port_that_is_taken_is_told_in_a_sentence_and_an_exit_code(
     )
 
 
-def test_a_port_is_taken_from_the_moment_it_is_bound() -> None:
-    with listening(Address(port=0)) as first:
-        port = first.getsockname()[1]
-        with pytest.raises(InvalidInput, match="already in use"):
-            listening(Address(port=port))
-    with listening(Address(port=port)) as again:
-        assert again.getsockname()[1] == port
-
-
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
@@ -230,89 +213,4 @@ def test_without_the_packages_it_says_what_to_install(
 # -------------------------------------------------------------------------------- addresses
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.2"])
-def test_on_this_machine_no_token_is_needed_but_the_right_name_is(host: str) -> None:
-    assert Address(host).needed_token is None
-    assert Address(host, token="own").needed_token == "own"
-    assert {*LOOPBACK, host} == set(Address(host).hosts)
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "machine.example", ""])
-def test_elsewhere_a_token_is_made_up_where_none_is_given(host: str) -> None:
-    made = Address(host).needed_token
-    assert made is not None
-    assert len(made) >= 32
-    assert made != Address(host).needed_token
-    assert Address(host, token="own").needed_token == "own"
-    assert Address(host).hosts == ()
-
-
 # ------------------------------------------------------------------------- what is told
-
-
-def test_the_schema_has_every_route_with_what_it_takes_and_gives(page: Site) -> None:
-    schema = page.get("/api/openapi.json").json()
-    routes = [r for r in page.app.routes if isinstance(r, APIRoute) and r.include_in_schema]
-    assert len(routes) == 12
-    assert set(schema["paths"]) == {route.path for route in routes}
-    for route in routes:
-        ((verb, told),) = schema["paths"][route.path].items()
-        assert {verb.upper()} == route.methods
-        assert told["description"]
-        given = told["responses"]["200"]["content"]
-        if route.path == "/api/export":
-            assert set(given) == {
-                "text/html",
-                "image/svg+xml",
-                "application/json",
-                "application/x-tex",
-            }
-        else:
-            assert "$ref" in given["application/json"]["schema"]
-        refusal = told["responses"]["4XX"]["content"]["application/json"]["schema"]["$ref"]
-        name = refusal.rpartition("/")[2]
-        assert set(schema["components"]["schemas"][name]["properties"]) == {"error", "kind"}
-        if verb == "post":
-            assert "$ref" in told["requestBody"]["content"]["application/json"]["schema"]
-        assert "422" not in told["responses"]
-
-
-def test_about_tells_what_can_be_asked(page: Site, models: dict[str, Model]) -> None:
-    about = page.get("/api/about").json()
-    assert [each["name"] for each in about["models"]] == list(models)
-    assert about["loading"] == []
-    assert about["failed"] == {}
-    assert {each["default_method"] for each in about["models"]} == {"attn_lrp"}
-    assert about["limits"]["tokens"] == 512
-    told = {each["name"]: each for each in about["models"]}
-    assert told["sentiment"]["labels"] == ["negative", "positive"]
-    assert told["sentiment"]["has_mask"]
-    assert not told["classifier"]["has_mask"]
-    assert "mask_lrp" in told["classifier"]["methods"]
-    assert [each["optional"] for each in told["classifier"]["fields"]] == [False, True]
-    assert [each["label"] for each in told["reader"]["fields"]] == ["Question", "Context"]
-    assert [name for name, each in told.items() if each["generates"]] == ["writer"]
-    assert told["writer"]["changes"] == ["delete", "pad"]
-    costs = {each["name"]: each["cost"] for each in about["methods"]}
-    assert (costs["attcat"], costs["shapley"]) == ("fast", "slow")
-    for each in about["models"]:
-        assert set(each["layered"]) <= set(each["methods"]) <= set(costs)
-        assert each["examples"]
-
-
-def test_every_example_of_an_own_model_can_be_explained(page: Site) -> None:
-    (told, *_) = page.get("/api/about").json()["models"]
-    for example in told["examples"]:
-        page.answer("explain", model=told["name"], **example, methods=["attcat"])
-
-
-def test_models_come_one_after_the_other_and_a_bad_one_is_told(
-    folder: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    loaded = LoadedModels((folder, "nowhere/nothing"))
-    assert loaded.loading == [folder, "nowhere/nothing"]
-    loaded.fill_up()
-    assert loaded.loading == []
-    assert list(loaded.models) == [folder]
-    assert "no model could be loaded from 'nowhere/nothing'" in loaded.failed["nowhere/nothing"]
-    assert "nowhere/nothing cannot be loaded" in caplog.text

@@ -284,26 +284,21 @@ READERS: dict[str, Callable[..., Any]] = {
     "linear": read_linear,
     "addmm": read_addmm,
     "conv1d": read_convolution,
-    **dict.fromkeys(("matmul", "__matmul__", "bmm"), read_matmul),
-    **dict.fromkeys(("add", "__add__", "__radd__", "add_", "__iadd__"), read_sum_of_two(1)),
-    **dict.fromkeys(("sub", "__sub__"), read_sum_of_two(-1)),
-    **dict.fromkeys(("mul", "__mul__", "__rmul__", "mul_", "__imul__"), read_product),
-    **dict.fromkeys(("div", "__truediv__", "true_divide"), read_quotient),
+    **dict.fromkeys(("matmul", "bmm"), read_matmul),
+    **dict.fromkeys(("add", "add_"), read_sum_of_two(1)),
+    "sub": read_sum_of_two(-1),
+    **dict.fromkeys(("mul", "mul_"), read_product),
+    **dict.fromkeys(("div", "true_divide"), read_quotient),
     **dict.fromkeys(("sum", "mean"), read_total),
-    **dict.fromkeys(("neg", "__neg__"), read_one("scale")),
+    "neg": read_one("scale"),
     "softmax": read_one("softmax"),
     **dict.fromkeys(("gelu", "relu", "silu", "tanh", "sigmoid"), read_one("activation")),
     "layer_norm": read_layer_norm,
     "rms_norm": read_one("norm"),
 }
-"""How the call of each function is read, by the function's name."""
+"""How the call of each function is read, by its name; operators such as + go by the same names."""
 
-IN_PLACE: dict[str, Callable[..., Tensor]] = {
-    "__iadd__": torch.add,
-    "add_": torch.add,
-    "__imul__": torch.mul,
-    "mul_": torch.mul,
-}
+IN_PLACE: dict[str, Callable[..., Tensor]] = {"add_": torch.add, "mul_": torch.mul}
 """In-place operations and what replaces them: the output of a switch must not be overwritten."""
 
 MOVES = frozenset(

@@ -1,0 +1,63 @@
+"""Texts beyond the limit are explained in windows that overlap."""
+
+import numpy as np
+import pytest
+
+import headlight
+from headlight import (
+    InvalidOption,
+    Model,
+    Target,
+)
+
+TEXT = "a charming and often affecting journey"
+
+
+PAIR = ("who wrote it ?", "it was written by mary shelley in london .")
+
+
+def test_windows_explain_the_whole_text(classifier: Model) -> None:
+    text = "good " * 100 + "bad " * 60
+    answer = headlight.explain(classifier, text, "input_x_gradient", stride=10)
+    assert len(answer) == 162
+    assert np.count_nonzero(answer.scores) == 162
+    assert answer.notes == ("explained in 3 windows that share 10 tokens",)
+    short = headlight.explain(classifier, TEXT, "input_x_gradient", stride=10)
+    assert short == headlight.explain(classifier, TEXT, "input_x_gradient")
+
+
+def test_windows_of_a_classifier_share_one_label(classifier: Model) -> None:
+    text = "good " * 100 + "bad " * 60
+    own = headlight.explain(classifier, text, "input_x_gradient", stride=10).target
+    assert own.label == own.predicted
+    for label in ("negative", "positive"):
+        answer = headlight.explain(classifier, text, "input_x_gradient", label, stride=10)
+        assert answer.target.label == label
+        assert answer.target.predicted == own.predicted
+
+
+def test_windows_of_a_question_score_the_best_one(reader: Model) -> None:
+    context = "dull " * 100 + PAIR[1]
+    answer = headlight.explain(reader, (PAIR[0], context), "gradient_l2", stride=5)
+    assert "only one of them is scored" in answer.notes[0]
+    assert 0 < np.count_nonzero(answer.scores) <= 80
+    assert answer.target.label == answer.target.predicted
+    start, end = answer.target.positions
+    first, last = answer.offsets[start][0], answer.offsets[end][1]
+    assert context[first:last] == answer.target.label
+
+
+def test_windows_of_a_given_answer_hold_it(reader: Model) -> None:
+    context = "dull " * 100 + PAIR[1]
+    by_text = headlight.explain(reader, (PAIR[0], context), "attcat", "mary shelley", stride=20)
+    assert [by_text.tokens[p] for p in by_text.target.positions] == ["mary", "shelley"]
+    span = Target(span=by_text.target.positions)
+    by_span = headlight.explain(reader, (PAIR[0], context), "attcat", span, stride=20)
+    np.testing.assert_array_equal(by_span.scores, by_text.scores)
+    with pytest.raises(InvalidOption, match="does not fit into one window"):
+        headlight.explain(reader, (PAIR[0], context), target=Target(span=(8, 105)), stride=20)
+
+
+def test_windows_are_for_pooled_heads_and_questions(writer: Model) -> None:
+    with pytest.raises(InvalidOption, match="stride= is for"):
+        headlight.explain(writer, "the keys", stride=3)

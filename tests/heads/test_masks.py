@@ -1,0 +1,54 @@
+"""Masks of a model: its own, a learned one, and none of another."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import headlight
+from headlight import HeadMask, InvalidInput, Model
+from headlight.heads import learn
+from headlight.heads.masks import chosen_mask, own_mask
+from tests.heads.made_up import PARSES
+
+
+def test_a_mask_of_another_model_is_refused(sentiment: Model, tmp_path: Path) -> None:
+    path = tmp_path / "mask.safetensors"
+    learn(headlight.load("topic"), PARSES).mask().save(path)
+    with pytest.raises(InvalidInput, match="was learned on 'topic'"):
+        headlight.explain(sentiment, "a fine film", "mask_lrp", mask=path)
+    with pytest.raises(InvalidInput, match="was learned on 'topic'"):
+        headlight.explain(sentiment, "a fine film", "mask_lrp", mask=HeadMask.load(path))
+
+
+@pytest.mark.slow
+def test_an_automatic_mask_is_learned_once(
+    sentiment: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path))
+    first = chosen_mask(sentiment, "auto")
+    assert first.facts["corpus"] == "made-up sentences"
+    monkeypatch.setattr("headlight.heads.masks.learn", None)
+    assert torch.equal(chosen_mask(sentiment, "auto").heads, first.heads)
+
+
+def test_an_embedded_model_has_its_own_mask(sentiment: Model) -> None:
+    mask = own_mask(sentiment)
+    assert 0 < mask.count < 72
+    found = headlight.explain(sentiment, "a charming film", "mask_lrp")
+    assert found.options["mask"] == str(mask)
+    parts = [
+        headlight.explain(sentiment, "a charming film", "mask_lrp", mask=part).scores
+        for part in ("syntactic", "positional")
+    ]
+    assert not np.allclose(*parts)
+
+
+def test_a_network_trained_in_place_no_longer_fits_its_mask() -> None:
+    model = headlight.load("sentiment")
+    assert own_mask(model) is own_mask(model)  # read once
+    weight = model.network.classifier.weight
+    weight.data.mul_(-1)  # which torch's counter of changes does not see
+    with pytest.raises(InvalidInput, match="was learned on 'sentiment'"):
+        own_mask(model)

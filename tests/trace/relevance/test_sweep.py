@@ -1,0 +1,56 @@
+"""Relevance that is sent back keeps its sum, through every family and every mask."""
+
+import pytest
+import torch
+
+from headlight import Batch, HeadMask, Target
+from headlight.methods.relevance import conserving_gate, plain_gate
+from headlight.models.model import Task
+from headlight.trace.relevance.sweep import Flow
+from headlight.trace.trace import Trace, trace
+from tests.networks import TARGETS, in_pairs, model, rows
+
+
+def traced(family: str, task: Task, needs: set[str]) -> Trace:
+    targets = [TARGETS.get(task, Target())] * 3
+    return trace(model(family, task, torch.float64), Batch.from_ids(rows()).rows, targets, needs)
+
+
+@in_pairs()
+def test_relevance_keeps_its_sum_and_gradients_are_autograds(family: str, task: Task) -> None:
+    """Σ R = 1 for each explained logit at every block boundary, per row."""
+    plain = traced(family, task, {"attention_gradient", "hidden_gradient", "embedding_gradient"})
+    found = traced(family, task, {"relevance"})
+    torch.testing.assert_close(found.logits, plain.logits, rtol=0, atol=0)
+    one, other = found.gradients(), plain.gradients()
+    for a, b in zip(one.attention + one.hidden, other.attention + other.hidden, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)
+    start = (found.goal.signs > 0).sum(1).double()
+    for states in found.relevance(Flow("chefer")).hidden:
+        torch.testing.assert_close(states.sum((1, 2)), start, rtol=1e-3, atol=0)
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_a_closed_layer_passes_everything_through_its_residual(closed: int) -> None:
+    found = traced("bert", Task.SEQUENCE, {"relevance"})
+    heads = torch.ones(3, 4)
+    heads[closed] = 0
+    flow = Flow(gate=conserving_gate(HeadMask.of(heads)), closed=frozenset({closed}))
+    relevance = found.relevance(flow)
+    assert not relevance.attention[closed].any()
+    for states in (relevance.embeddings, *relevance.hidden):
+        torch.testing.assert_close(
+            states.sum((1, 2)), torch.ones(3, dtype=torch.float64), rtol=1e-6, atol=0
+        )
+
+
+def test_a_masked_head_gets_no_relevance_and_others_keep_theirs_above() -> None:
+    found = traced("bert", Task.SEQUENCE, {"relevance"})
+    heads = torch.ones(3, 4)
+    heads[1, 2] = 0
+    masked = found.relevance(Flow(gate=plain_gate(HeadMask.of(heads))))
+    plain = found.relevance(Flow())
+    torch.testing.assert_close(masked.attention[2], plain.attention[2])
+    torch.testing.assert_close(masked.attention[1][:, [0, 1, 3]], plain.attention[1][:, [0, 1, 3]])
+    assert not masked.attention[1][:, 2].any()
+    assert not torch.allclose(masked.attention[0], plain.attention[0])
