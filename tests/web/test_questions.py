@@ -55,7 +55,7 @@ def test_every_route_refuses_in_a_sentence(page: Site, path: str) -> None:
         ("hide", {"hidden": [1] * 10_001}, 422, "hidden: List should have at most 10000 items"),
         ("curves", {"change": "explode"}, 400, "change='explode' does not exist"),
         ("curves", {"methods": ["atcat"]}, 404, "Did you mean 'attcat'?"),
-        ("curves", {"model": "filler", "text": "[MASK]"}, 400, "no token may be taken away"),
+        ("curves", {"model": "filler", "text": "[MASK]"}, 400, "no token may be removed"),
         ("export", {"format": "pdf"}, 422, "format: Input should be"),
         ("export", {"methods": ["atcat"]}, 404, "Did you mean 'attcat'?"),
         ("layers", {"method": "gae"}, 400, "method 'gae' has no layers"),

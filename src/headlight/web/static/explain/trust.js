@@ -106,7 +106,7 @@ export function mountTrust(page) {
     if (!answer || !panel.open) return;
     const label = quoted(answer.label);
     const names = {
-      x: "share of the tokens taken away",
+      x: "share of tokens removed",
       y: `probability of ${label}`,
       title: `Probability of ${label} while the highest-scored tokens are taken away, against random ones`,
     };
