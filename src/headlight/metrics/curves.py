@@ -290,7 +290,8 @@ def sufficiency(
     """How far the probability falls when only the highest 1, 5, 10, 20 and 50 % of the tokens are left.
 
     Mean over the bins of p(x) − p(only the first ⌈share · n⌉ tokens). 'eraser': the sum is divided by the
-    number of bins plus one. 'alti': the same, with the highest probability so far, beginning with the empty text.
+    number of bins plus one. 'alti': the same, with the highest probability so far (the empty
+    text included).
     """
     walk = chosen(BIN_WALKS, protocol, change, levels)
     if reason := unfit(case, walk):
