@@ -204,7 +204,7 @@ def test_what_was_not_measured_is_not_drawn(found: Results) -> None:
             draw(found, "log_odds")
     with pytest.raises(InvalidInput, match="no attributions by 'gae'"):
         class_words(found, "gae")
-    with pytest.raises(InvalidInput, match="was given a number for the option 'seed'"):
+    with pytest.raises(InvalidInput, match="has a number for the option 'seed'"):
         option_curve(found, "aopc", "seed")
 
 
