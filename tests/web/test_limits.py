@@ -29,7 +29,7 @@ def small(classifier: Model, writer: Model) -> Iterator[Site]:
 def test_texts_of_too_many_tokens_are_refused(small: Site, path: str) -> None:
     status, sentence = small.refusal(path, **asked(path, text="a film " * 20))
     assert status == 413
-    assert "tokens and this server explains up to 24. Shorten it." in sentence
+    assert "tokens; this server explains up to 24. Shorten it." in sentence
 
 
 @pytest.mark.parametrize("path", ["explain", "curves", "export"])
@@ -38,7 +38,7 @@ def test_slow_methods_are_refused_on_longer_texts(small: Site, path: str, method
     long = "the film is never boring but dull"
     status, sentence = small.refusal(path, **asked(path, text=long, methods=["attcat", method]))
     assert status == 413
-    assert f"the text has 9 tokens; {method} take many passes" in sentence
+    assert f"the text has 9 tokens; methods that need many passes ({method}) run" in sentence
     assert small.post(path, **asked(path, text="a film", methods=[method])).status_code == 200
 
 
@@ -46,8 +46,8 @@ def test_every_limit_is_kept(small: Site) -> None:
     long = "the film is never boring but the plot is very dull"
     for path, changes, part in (
         ("explain", {"methods": ["gae", "attcat", "grads"]}, "3 methods were asked for at once"),
-        ("explain", {"methods": ["lime", "occlusion"]}, "uses up to 1 such methods at once"),
-        ("explain", {"text": "film " * 60}, "300 characters and this server takes 200"),
+        ("explain", {"methods": ["lime", "occlusion"]}, "runs up to 1 of them at once"),
+        ("explain", {"text": "film " * 60}, "300 characters; this server takes up to 200"),
         ("explain", {"text": "film " * 30, "pair": "film " * 30}, "300 characters"),
         ("mix", {"text": long}, "a matrix is shown up to 12"),
         ("generate", {"tokens": 6}, "this server writes up to 5"),
@@ -60,7 +60,7 @@ def test_every_limit_is_kept(small: Site) -> None:
         (
             "generate",
             {"text": "a film is bad but not bad", "method": "lime"},
-            "lime take many passes",
+            "need many passes (lime)",
         ),
     ):
         status, sentence = small.refusal(path, **asked(path, **changes))
