@@ -129,7 +129,7 @@ MISTAKES = {
     "serve --run folder": "there is no run in 'folder'",
     "serve --host not.a.host.invalid": "cannot listen on not.a.host.invalid",
     "serve --port {taken}": "Choose another --port",
-    "serve --port 99999": "port 99999 does not exist. Use 0 (any free one) to 65535",
+    "serve --port 99999": "port 99999 does not exist. Use 1 to 65535, or 0 for any free port",
     "methods nothing": "no method named 'nothing'",
 }
 USAGE = (

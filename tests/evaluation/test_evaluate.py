@@ -193,7 +193,9 @@ def test_a_folder_whose_files_are_in_the_way_is_refused(
 ) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("dear", encoding="utf-8")
-    with pytest.raises(InvalidInput, match=r"but no manifest\.json that says of which run"):
+    with pytest.raises(
+        InvalidInput, match=r"but no manifest\.json, so it is not clear of which run"
+    ):
         headlight.evaluate(classifier, examples, ["random"], ["aopc"], out=tmp_path, **USUAL)
     assert (tmp_path / name).read_text(encoding="utf-8") == "dear"
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / name]

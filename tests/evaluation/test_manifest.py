@@ -123,10 +123,10 @@ def copy(run: Folder, tmp_path: Path) -> Folder:
         ({"name": "my web app"}, "is not the manifest of a run"),
         ({"format": 99}, "format 99; this version reads 1 and 2"),
         ({"format": True}, "format True"),
-        ({"format": 1}, "'settings' is no object"),
-        ({"format": 1, "settings": []}, "'settings' is no object"),
+        ({"format": 1}, "'settings' is not an object"),
+        ({"format": 1, "settings": []}, "'settings' is not an object"),
         ({"settings": {"model": "x"}}, "'fingerprint' is missing"),
-        ({"rounds": None}, "'rounds' is no list"),
+        ({"rounds": None}, "'rounds' is not a list"),
         ({"rounds": [{"methods": ["a"]}]}, "round 0 does not have methods, roles and metrics"),
         ({"rounds": [{"methods": "a", "roles": [], "metrics": {}}]}, "round 0"),
         ({"rounds": [{"methods": [], "roles": [], "metrics": {"aopc": 3}}]}, "round 0"),
@@ -140,7 +140,7 @@ def copy(run: Folder, tmp_path: Path) -> Folder:
         ({"explain": "best"}, "'explain' cannot be 'best'"),
         ({"options": None}, "'options' cannot be None"),
         ({"colour": "red"}, "'colour' is not known"),
-        ({"count": 7}, "its checksum is another one"),
+        ({"count": 7}, "its checksum does not match"),
     ],
 )
 def test_a_strange_manifest_is_a_sentence(change: object, message: str, copy: Folder) -> None:

@@ -74,7 +74,9 @@ def test_what_fails_is_reported_and_left_out(classifier: Model) -> None:
 
 def test_an_example_without_a_label_has_no_right_class(classifier: Model, reader: Model) -> None:
     _, failures = predictions(classifier, [Example("a film")], explain="gold")
-    assert failures == {0: "there is no label to explain. Explain what the model predicts instead."}
+    assert failures == {
+        0: "the example has no label to explain. Use explain='predicted' instead of 'gold'."
+    }
     question = Example(("who is it", "the film is a charming journey"), answers=("journey",))
     (each,), _ = predictions(reader, [question], explain="gold")
     assert {each.row.tokens[place] for place in each.positions} == {"journey"}

@@ -84,7 +84,7 @@ def test_labels_under_another_name_are_said_and_unknown_ones_refused(
 ) -> None:
     settings = Settings("m", "f", "d", "h", 3)
     check_labels(classifier, settings, [Example("a", "POS"), Example("b", "Negative")])
-    assert caplog.messages == ["labels of the data that the model calls otherwise: POS → positive."]
+    assert caplog.messages == ["labels of the data matched to the model's: POS → positive."]
     many = [Example("a", "positive")] * 60
     with pytest.raises(InvalidInput, match="the label 'joy' is not known"):
         check_labels(classifier, settings, [*many, Example("b", "joy")])
@@ -104,7 +104,7 @@ def test_labels_under_another_name_are_said_and_unknown_ones_refused(
         ({"data": []}, InvalidInput, "list of examples is empty"),
         ({"data": [Example("a film", "great")]}, InvalidInput, "the label 'great' is not known"),
         ({"engine": "spark"}, InvalidOption, "engine='spark'"),
-        ({"engine": "ray"}, InvalidOption, "give its name or folder"),
+        ({"engine": "ray"}, InvalidOption, "Give its name or folder"),
         ({"explain": "best"}, InvalidOption, "explain='best'"),
         ({"shard": 0}, InvalidOption, "must be 1 or more"),
         ({"options": {"steps": 3}}, InvalidOption, "has no option 'steps'"),

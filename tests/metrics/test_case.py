@@ -53,7 +53,7 @@ def test_options_of_what_is_not_measured_are_refused() -> None:
 
 
 def test_curves_have_axes_and_a_metric_without_any_its_name() -> None:
-    assert axes_of("sufficiency@eraser") == ("share of the tokens left", "fall of the probability")
+    assert axes_of("sufficiency@eraser") == ("share of tokens left", "fall of the probability")
     assert axes_of("conservation") == ("level", "conservation")
 
 

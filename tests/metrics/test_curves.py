@@ -130,7 +130,7 @@ def test_short_texts_are_passed_over(metric: str, protocol: str, shortest: int) 
 @pytest.mark.parametrize("metric", CURVES)
 def test_a_text_of_special_tokens_is_passed_over(metric: str) -> None:
     found, probes = asked(sentence([CLS, SEP], [1, 2], gold=1), metric)
-    assert found[""].note == "no token may be taken away"
+    assert found[""].note == "no token may be removed"
     assert math.isnan(found[""].value)
     assert not probes
 
@@ -293,7 +293,7 @@ def test_completeness_by_hand(total: float, expected: float) -> None:
 
 def test_completeness_needs_signed_scores() -> None:
     found, probes = asked(sentence(SHORT, [1] * 6, signed=False), "completeness")
-    assert found[""].note == "scores without sign add up to nothing"
+    assert found[""].note == "the scores have no sign, so they do not add up"
     assert not probes
 
 
@@ -442,7 +442,7 @@ def test_games_that_cannot_be_played_are_refused(metric: str, options: dict[str,
 
 @pytest.mark.parametrize("metric", FOUR)
 def test_no_levels_are_refused(metric: str) -> None:
-    with pytest.raises(InvalidOption, match="Use 1 or more from 0 to 1"):
+    with pytest.raises(InvalidOption, match="Use 1 or more numbers from 0 to 1"):
         asked(FALLING, metric, levels=())
 
 

@@ -158,7 +158,7 @@ def test_all_or_no_marks_are_passed_over(marks: list[int]) -> None:
 
 
 def test_a_text_that_nobody_marked_is_passed_over() -> None:
-    assert asked(question(), "rationale")[0][""].note == "nobody marked reasons"
+    assert asked(question(), "rationale")[0][""].note == "nobody marked tokens"
 
 
 def test_an_unknown_protocol_is_refused() -> None:

@@ -68,7 +68,7 @@ def test_attcat_correlates_orders_of_token_numbers() -> None:
 def test_kendall_of_constant_scores_is_passed_over() -> None:
     for scores, runner_up in (([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [1, 1, 1]), ([1], [2])):
         s = bare(scores, runner_up=runner_up)
-        assert asked(s, "kendall_confidence")[0][""].note == "scores of one token, or all the same"
+        assert asked(s, "kendall_confidence")[0][""].note == "a single score, or all scores equal"
 
 
 def test_kendall_needs_a_second_class() -> None:
@@ -181,7 +181,7 @@ def test_conservation_by_hand() -> None:
     found = asked(bare([1, 2], ledger=[1, 1.25, 0.5, 1.1]), "conservation")[0][""]
     assert found.value == pytest.approx(0.5)
     assert found.curve == (1, 1.25, 0.5, 1.1)
-    assert asked(bare([1, 2]), "conservation")[0][""].note == "no relevance is sent back"
+    assert asked(bare([1, 2]), "conservation")[0][""].note == "the method sends no relevance"
 
 
 # ---------------------------------------------------------------------------------- properties
@@ -246,4 +246,4 @@ def test_a_share_of_tokens_is_not_rounded_up_by_a_rounding_error() -> None:
 
 def test_a_constant_rival_is_not_said_to_decide_differently() -> None:
     s = bare([1, 2, 3], rivals={"other": [1, 1, 1]})
-    assert asked(s, "spearman")[0][""].note == "scores of one token, or all the same"
+    assert asked(s, "spearman")[0][""].note == "a single score, or all scores equal"

@@ -31,7 +31,9 @@ def test_nothing_is_said_where_the_answer_hardly_moves() -> None:
     still = [[0.9, 0.89, 0.88, 0.87, 0.1]] * 5
     trust = trust_in([0.9, 0.9 - LITTLE + 0.001, 0.87, 0.88, 0.1], still)
     assert trust.level == "unknown"
-    assert trust.sentence == "Cannot be told here: the answer hardly moves, whatever is taken away."
+    assert (
+        trust.sentence == "Cannot be judged here: the answer hardly changes, whatever is removed."
+    )
     assert trust_in([0.9, 0.9 - LITTLE - 0.001, 0.87, 0.88, 0.1], still).level == "fair"
 
 

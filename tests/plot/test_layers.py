@@ -82,7 +82,7 @@ def test_what_explain_layers_gives_is_drawn(classifier: Model, tmp_path: Path) -
 
 def test_other_attributions_are_refused() -> None:
     for wrong in ([], [made()]):
-        with pytest.raises(InvalidInput, match="layers are drawn from what"):
+        with pytest.raises(InvalidInput, match="not the layers of one input"):
             plot.layers(wrong)
     with pytest.raises(InvalidInput, match="of the same tokens"):
         plot.layers(stack(), rollout=made().words())

@@ -80,7 +80,7 @@ def test_a_failure_of_the_server_carries_them_too_and_tells_nothing(
     check_headers(response)
     assert refused(response) == (
         500,
-        "this failed for a reason that is not yours; the server's log has it.",
+        "the server failed; this is not your mistake. The server's log has the reason.",
     )
 
 
@@ -125,7 +125,7 @@ def test_other_names_are_refused(guarded: Site, host: str) -> None:
 )
 def test_pages_of_other_sites_are_refused(guarded: Site, origin: str) -> None:
     response = guarded.request("POST", "/api/explain", json=QUESTION, headers={"Origin": origin})
-    assert refused(response) == (403, "a page of another site may not ask here.")
+    assert refused(response) == (403, "requests from pages of other sites are not allowed.")
 
 
 def test_the_page_itself_may_ask(guarded: Site) -> None:

@@ -347,7 +347,7 @@ def test_a_verdict_goes_with_its_question(tab: Tab) -> None:
     expect(page.locator("#trust")).to_contain_text("random words")
     page.route("**/api/explain", lambda _route: None)  # the next answer never comes
     page.fill("#text", "a dull and lifeless film")
-    expect(page.locator("#trust")).to_have_text("It is measured when there is an answer.")
+    expect(page.locator("#trust")).to_have_text("This is measured as soon as there is an answer.")
     expect(page.locator("#trust .good")).to_have_count(0)
 
 
@@ -368,7 +368,7 @@ def test_a_text_beyond_the_limit_is_refused_whole(tab: Tab) -> None:
     page = tab.open("?text=a+charming+film")
     page.fill("#text", "good " * 4_100)
     expect(page.locator("#error")).to_contain_text(
-        "The text has 20,500 characters, and this page takes 20,000. Shorten it."
+        "The text has 20,500 characters; this page takes up to 20,000. Shorten it."
     )
     assert len(page.input_value("#text")) == 20_500
     expect(page.locator("#maps .piece")).to_have_count(0)

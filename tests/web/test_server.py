@@ -163,7 +163,7 @@ def test_a_port_that_is_taken_is_told_in_a_sentence_and_an_exit_code(
     said = " ".join(capsys.readouterr().err.split())
     assert said == (
         f"error: InvalidInput: cannot listen on 127.0.0.1, port {taken}: Address already in use. "
-        "Choose another --port, or --port 0 for any free one."
+        "Choose another --port, or --port 0 for any free port."
     )
 
 
@@ -190,7 +190,7 @@ def test_runs_are_called_by_their_folders(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("headlight.web.server.open_folder", lambda path: path)
     one, other = tmp_path / "a" / "run", tmp_path / "b" / "run"
     assert found_runs([one, tmp_path / "b" / ".." / "c"]) == {"run": one, "c": tmp_path / "c"}
-    with pytest.raises(InvalidOption, match="two runs are called 'run'"):
+    with pytest.raises(InvalidOption, match="two runs are named 'run'"):
         found_runs([one, other])
 
 

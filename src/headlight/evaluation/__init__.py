@@ -1,4 +1,4 @@
-"""Evaluation: plan, jobs, a folder that can be left and taken up again, engines, results."""
+"""Evaluation: plan, jobs, a folder that a stopped run can be resumed from, engines, results."""
 
 MANIFEST = "manifest.json"
-"""The file that makes a folder the folder of a run."""
+"""The file that marks a folder as a run."""

@@ -1,4 +1,4 @@
-"""Explaining a shard: the scores of all methods for the decision, and those that metrics compare them with."""
+"""Explains a shard: scores of all methods for the explained class, and further scores that metrics compare."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,12 +39,12 @@ class Shard:
 
     @property
     def few(self) -> list[ExamplePrediction]:
-        """The first examples of the run, for what is slow."""
+        """The first examples of the run, for slow metrics."""
         return [each for each in self.predictions if each.number < self.settings.sanity]
 
     @cached_property
     def plan(self) -> Plan:
-        """What is computed on every row."""
+        """What to compute for every row."""
         return plan_of(self.model, self.methods, self.settings, BATCH)
 
 
@@ -55,7 +55,7 @@ def explain_shard(
     models: Callable[[str], Model],
     examples: Mapping[int, Example],
 ) -> list[AttributionRecord]:
-    """Scores of methods on examples, in roles; a record for every example that failed."""
+    """The scores of methods on examples in some roles, and a record for every example that failed."""
     failures: dict[int, str] = {}
     model, fail = models(settings.model), failures.__setitem__
     predictions = predict_examples(model, settings, examples, fail)
@@ -67,7 +67,7 @@ def explain_shard(
 
 
 def plan_of(model: Model, methods: Sequence[str], settings: Settings, batch_size: int) -> Plan:
-    """What is computed for every row, with the options that these methods have."""
+    """What to compute for every row, with those options that the methods have."""
     options = known_options(methods, settings.options)
     return planned(model, list(methods), settings.variant, options, batch_size, False)
 
@@ -75,7 +75,7 @@ def plan_of(model: Model, methods: Sequence[str], settings: Settings, batch_size
 def attributed(
     model: Model, plan: Plan, predictions: Sequence[ExamplePrediction], role: str
 ) -> list[AttributionRecord]:
-    """Records of what failed, then of the scores of all methods."""
+    """Records of failures, then of the scores of all methods."""
     rows, targets = [each.row for each in predictions], [each.target for each in predictions]
     failed, found = [], []
     for each, answers in zip(predictions, run_each(model, rows, targets, plan), strict=True):
@@ -134,7 +134,7 @@ def runner_up_scores(shard: Shard) -> list[AttributionRecord]:
 
 
 def rival_scores(shard: Shard) -> Iterator[AttributionRecord]:
-    """Scores in other models, of the examples on which they decide alike."""
+    """Scores in other models, for the examples on which they make the same decision."""
     for name in shard.settings.rivals:
         rival = shard.models(name)
         alike = same_decisions(rival, shard.settings, shard.predictions)
@@ -143,14 +143,14 @@ def rival_scores(shard: Shard) -> Iterator[AttributionRecord]:
 
 
 def randomised_scores(shard: Shard) -> Iterator[AttributionRecord]:
-    """Scores in copies of the model with other weights, from the head down."""
+    """Scores in copies of the model with random weights, from the head down."""
     for depth in range(1, len(shard.model.blocks) + 2):
         changed = randomised(shard.model, depth)
         yield from attributed(changed, shard.plan, shard.few, f"randomised:{depth}")
 
 
 def relevance_ledger(shard: Shard) -> Iterator[AttributionRecord]:
-    """The sums of relevance at every block boundary, for methods that send it back, by their own rules."""
+    """The sum of relevance at every block boundary, for methods that send relevance, by their presets."""
     variant, options = shard.settings.variant, shard.settings.options
     presets = {name: METHODS.specified(name).preset_in(variant, options) for name in shard.methods}
     for preset in sorted({preset for preset in presets.values() if preset}):

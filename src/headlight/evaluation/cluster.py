@@ -1,4 +1,4 @@
-"""The jobs of a folder on a Ray cluster: same jobs, same results. Workers compute, this process writes."""
+"""Runs the jobs of a folder on a Ray cluster, with the same results. Workers compute, this process writes."""
 
 import socket
 from collections.abc import Callable, Mapping, Sequence
@@ -17,9 +17,9 @@ from headlight.evaluation.settings import Settings
 from headlight.loading.load import load
 
 RETRIES = 5
-"""How often a job is given to another worker when its own dies."""
+"""How often a job is given to another worker when its worker dies."""
 loaded = cache(load)
-"""Models, each loaded once in a worker."""
+"""Loads a model by name, once per worker."""
 
 
 def do(
@@ -28,7 +28,8 @@ def do(
     examples: Mapping[int, Example],
     known: Sequence[AttributionRecord],
 ) -> bytes | HeadlightError:
-    """What a worker does: the part of a job, or the mistake that stopped it."""
+    """Run a job in a worker: its part, or the error that stopped it."""
+    # Returned, not raised: Ray would wrap the error, and a user would read a traceback of the worker.
     try:
         return part_of(job, settings, loaded, examples, known)
     except HeadlightError as error:
@@ -36,7 +37,7 @@ def do(
 
 
 def run_cluster(folder: Folder, address: str | None, advance: Callable[[Job], object]) -> None:
-    """Do what is not done, as many jobs at once as the cluster has room for."""
+    """Do all unfinished jobs, as many at once as the cluster has room for."""
     try:
         ray = import_module("ray")
     except ImportError as error:
@@ -56,7 +57,7 @@ def run_cluster(folder: Folder, address: str | None, advance: Callable[[Job], ob
 
 
 def check_address(address: str | None) -> None:
-    """Refuse an address at which nobody listens; Ray itself would try for minutes."""
+    """Refuse an address where nothing listens; Ray itself would retry for minutes."""
     host, _, port = (address or "").removeprefix("ray://").rpartition(":")
     if not port.isdigit():
         return
@@ -70,8 +71,9 @@ def check_address(address: str | None) -> None:
 
 
 def schedule(ray: Any, folder: Folder, advance: Callable[[Job], object]) -> None:
-    """Hand out jobs as they become ready, keep what comes back."""
+    """Hand out jobs as they become ready, and store their results."""
     remote = ray.remote(max_retries=RETRIES, num_cpus=folder.settings.threads)(do)
+    # Twice the workers, so that each finds its next job waiting while this process writes.
     room = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)) // folder.settings.threads)
     examples, queue = folder.examples, Queue(folder.missing())
     running: dict[Any, Job] = {}
@@ -88,13 +90,13 @@ def schedule(ray: Any, folder: Folder, advance: Callable[[Job], object]) -> None
 
 
 def result_of(ray: Any, job: Job, handle: Any) -> bytes:
-    """What a worker sent back."""
+    """The part that a worker sent back; its error is raised here."""
     try:
         found: bytes | HeadlightError = ray.get(handle)
     except ray.exceptions.WorkerCrashedError as error:
         raise InvalidInput(
-            f"the job '{job.name}' lost {RETRIES + 1} workers, perhaps for want of memory. What is "
-            "finished is kept; start again with smaller shards or fewer workers."
+            f"the job '{job.name}' lost {RETRIES + 1} workers, perhaps because memory ran out. Finished jobs "
+            "are kept; start again with smaller shards or fewer workers."
         ) from error
     if isinstance(found, HeadlightError):
         raise found
@@ -102,7 +104,7 @@ def result_of(ray: Any, job: Job, handle: Any) -> bytes:
 
 
 def keep(folder: Folder, job: Job, found: bytes) -> None:
-    """Write a part, unless another process that works on the folder has done so meanwhile."""
+    """Write a part, unless another process on the same folder has written it in the meantime."""
     with folder.locked(job.name, waits=True):
         if not folder.is_done(job):
             folder.write(job, found)

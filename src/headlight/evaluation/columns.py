@@ -1,4 +1,4 @@
-"""The measures of a run as arrays, gathered part by part, so that they need not all fit into memory."""
+"""The measures of a run as arrays, read part by part: a large run does not fit into memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     import pyarrow
 
 Tables = Callable[[Sequence[str]], Iterator["pyarrow.Table"]]
-"""Gives the parts of a run one by one, with the columns that are asked for."""
+"""Yields the parts of a run one by one, with the given columns."""
 Names = dict[str, list[str]]
-"""The methods that each metric measures, both in the order in which they were asked for."""
+"""The methods that each metric measured, in the order in which they were added to the run."""
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A metric for a method on each example that was measured, in their order.
+    """The values of a metric for a method, in the order of the examples.
 
-    value: NaN where the metric does not apply. noted: measured examples where something had to be done.
+    value: NaN where the metric does not apply. noted: how many measured examples have a note.
     """
 
     example: NDArray[np.int64]
@@ -65,11 +65,11 @@ class Block:
 
 
 BYTES_OF_A_MEASURE = 17
-"""In a block: value, weight, and whether it is there."""
+"""In a block: 8 for the value, 8 for the weight, 1 for whether it is there."""
 
 
 def names_of(tables: Tables) -> Names:
-    """The metrics of a run and what they measure."""
+    """The metrics of a run, and the methods that each measured."""
     found: dict[str, dict[str, None]] = {}
     for each in tables(("metric", "method")):
         pairs = each.group_by(["metric", "method"], use_threads=False).aggregate([]).to_pydict()
@@ -97,13 +97,13 @@ def blocks_of(tables: Tables, names: Names, count: int) -> dict[str, Block]:
             chosen = np.flatnonzero(codes == code)
             if len(chosen):
                 rows = coded(each["method"].take(chosen), found[metric].methods)
-                own = {name: values[chosen] for name, values in columns.items()}
-                found[metric].put(rows, own["example"].astype(np.int64), own)
+                values = {name: column[chosen] for name, column in columns.items()}
+                found[metric].put(rows, values["example"].astype(np.int64), values)
     return found
 
 
 def coded(column: "pyarrow.ChunkedArray", known: Iterable[str]) -> NDArray[np.int32]:
-    """The number of the name in every row among the known ones; −1 for others."""
+    """For every row, the index of its name among the known ones; −1 if it is not known."""
     import pyarrow.compute as compute
 
     numbered = compute.index_in(column, value_set=arrow().array(list(known), arrow().string()))
@@ -161,9 +161,9 @@ def same_levels(
         levels = flat(chosen["levels"]).reshape(len(chosen), group["levels"])
         curves = flat(chosen["curve"]).reshape(len(chosen), group["width"])
         distinct, which = np.unique(levels, axis=0, return_inverse=True)
-        for number, own in enumerate(distinct):
+        for number, shared in enumerate(distinct):
             same = curves[which.reshape(-1) == number]
-            yield (group["metric"], group["method"]), tuple(own.tolist()), same
+            yield (group["metric"], group["method"]), tuple(shared.tolist()), same
 
 
 def flat(column: "pyarrow.ChunkedArray") -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""What a run will cost, from a small piece of it that is really run and timed."""
+"""Estimates the cost of a run by running and timing a small piece of it."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -16,14 +16,15 @@ from headlight.models.model import Model
 
 SAMPLED = 32
 SLOW = {"corpus", "clock", "randomised", "ledger"}
-"""Needs and roles that are computed on few examples, or apart from the jobs."""
+"""Needs and roles that are computed on few examples, or outside the jobs; the estimate leaves them out."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run needs: attributions and probes in number, and seconds on this machine.
+    """The cost of a run: how many attributions and probes, and seconds on this machine.
 
-    probes: perturbed inputs that metrics ask for; unique: those that are put to the model; tokens: of these.
+    probes: perturbed inputs that metrics ask for. unique: how many of them differ, so that the model runs on
+    them. tokens: the tokens of the unique ones.
     """
 
     attributions: int
@@ -46,7 +47,7 @@ def estimate(
     methods: Sequence[str],
     metrics: Metrics,
 ) -> Cost:
-    """The cost of a run from examples of every length; randomised and timed scores are left out."""
+    """Estimate the cost of a run from examples of every length, without randomised and timed metrics."""
     sizes = [sum(map(len, as_tuple(example.text))) for example in examples]
     chosen = {number: examples[number] for number in of_every_length(sizes)}
     usual = {
@@ -56,6 +57,7 @@ def estimate(
     }
     names, roles = list(map(full_name, methods)), ("own", *roles_of(usual))
     model = models(settings.model)
+    # A first call outside the clock pays for lazy imports and caches.
     explain_shard(names, roles, settings, models, dict(list(chosen.items())[:4]))
     start = time.perf_counter()
     explained = explain_shard(names, roles, settings, models, chosen)
@@ -63,7 +65,7 @@ def estimate(
     measure_shard(names, usual, model, chosen, explained)
     end = time.perf_counter()
     cases = [case for _, case in cases_of(names, model, chosen, explained)]
-    probes = [probe for *_, own in begun(cases, usual)[1] for probe in own]
+    probes = [probe for *_, asked in begun(cases, usual)[1] for probe in asked]
     share = sum(sizes) / sum(sizes[number] for number in chosen)
     return Cost(
         attributions=round(len(examples) / len(chosen) * len(explained)),

@@ -1,4 +1,4 @@
-"""`evaluate`: examples → attributions → measures, in a folder that can be left and taken up again."""
+"""`evaluate`: examples → attributions → measures, in a folder that a stopped run can be resumed from."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -25,7 +25,7 @@ from headlight.progress import progress_of
 from headlight.running.undisturbed import threads_as_found
 
 DOING = {"explain": "explaining", "measure": "measuring", "time": "timing"}
-"""What a bar says while jobs of a kind are finished."""
+"""What the progress bar shows for each kind of job."""
 
 
 def evaluate(
@@ -51,17 +51,20 @@ def evaluate(
     address: str | None = None,
     progress: bool = False,
 ) -> Results:
-    """Measure how far methods can be trusted on a model and a data set.
+    """Measure how far methods can be trusted, on a model and a data set.
 
-    data: a name of DATASETS, NAME=FILE, a file with its columns (FILE:TEXT,LABEL), or examples.
-    metrics: names of METRICS; NAME@PROTOCOL follows a paper's protocol, such as aopc@mask_lrp.
-    out: the folder of the run. A run that was stopped goes on where it was; methods and metrics can be
-        added later. Without it nothing is kept on disk.
-    limit: this many examples, drawn at random by the seed from a file, a data set or a list alike.
-    strict: stop at a row without a text instead of skipping it and saying which.
-    explain: the predicted class, or the right one.
-    rivals: other models, for the metrics that compare two models.
-    options: options of methods. metric_settings: options of metrics, by name.
+    data: a name from DATASETS, NAME=FILE, a file with its columns (FILE:TEXT,LABEL), or a list of examples.
+    metrics: names from METRICS. NAME@PROTOCOL follows a paper's protocol, such as aopc@mask_lrp.
+    out: the folder of the run. A stopped run resumes there; methods and metrics can be added later. Without it
+        nothing is kept on disk.
+    limit: use this many examples, drawn at random with the seed.
+    strict: stop at a row without a text instead of skipping it with a note.
+    explain: 'predicted' explains the predicted class, 'gold' the right one.
+    rivals: names of other models, for metrics that compare two models.
+    labels: what the data's labels 0, 1 … mean, in order; by default the names that the data set has.
+    options: options of methods. metric_settings: options of metrics, by metric.
+    sanity: how many examples the slow metrics use. shard: examples per job. threads: threads per job.
+    engine: 'local', or 'ray' for a cluster at `address`.
     """
     request = Request(
         model, data, methods, metrics, out, limit, seed, strict, explain, rivals, labels, options or {},
@@ -71,7 +74,7 @@ def evaluate(
 
 
 def run(request: Request) -> Results:
-    """Do what a request asks for and is not done yet, and read what was found."""
+    """Do the jobs of a request that are not done yet, and read the results."""
     ready, out = prepare(request), request.out
     with TemporaryDirectory(prefix="headlight-") if out is None else nullcontext(out) as path:
         folder = prepare_folder(path, ready.settings, ready.examples, ready.methods, ready.metrics)
@@ -85,7 +88,7 @@ def run(request: Request) -> Results:
 
 
 def preview(request: Request) -> tuple[list[Job], Cost, Settings]:
-    """The jobs of a run and what they would cost, from a small piece that is really run."""
+    """The jobs of a run and an estimate of their cost, from a small piece that is actually run."""
     ready = prepare(request)
     with threads_as_found():
         torch.set_num_threads(ready.settings.threads)
@@ -94,7 +97,7 @@ def preview(request: Request) -> tuple[list[Job], Cost, Settings]:
 
 
 def fitting_metrics(model: str, data: str) -> list[str]:
-    """All metrics for which a model and a data set have what they need, but those of two models."""
+    """All metrics whose needs a model and a data set meet, except those that compare two models."""
     task = load(model).task
     examples, _ = read_examples(data, tell=lambda _note: None)
     has = has_of(examples)
@@ -107,7 +110,7 @@ def fitting_metrics(model: str, data: str) -> list[str]:
 
 @contextmanager
 def shown(folder: Folder, is_shown: bool) -> Iterator[Callable[[Job], object]]:
-    """A function that is called with every finished job, and shows how many examples are done."""
+    """A function to call with every finished job; it shows how many examples are done."""
     total = sum(job.last - job.first for job in folder.missing()) if is_shown else 0
     with progress_of("evaluating", total, is_shown=is_shown, unit="examples") as advance:
         yield lambda job: advance(job.last - job.first, DOING[job.kind])

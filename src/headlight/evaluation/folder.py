@@ -1,8 +1,8 @@
 """`Folder`: a run on disk. A manifest, the examples, and one Parquet part for every finished job.
 
-Parts are written under another name, flushed and renamed, so that a part is whole or not there; each carries a
-checksum, so that one which has changed since is computed again. Every job is locked while it runs, so that two
-processes share the work; a lock dies with its process.
+A part is written under a temporary name, flushed and renamed, so it is either complete or absent. It carries a
+checksum; a part that was changed later is computed again. Every job is locked while it runs, so that several
+processes can share the work. A lock ends with its process.
 """
 
 import errno
@@ -44,8 +44,9 @@ OURS = re.compile(
     r"\.(?P<name>manifest|examples|(?:explain|measure|time)-\d{5,}-[0-9a-f]{8})\.(?:json|parquet)"
     r"\.(?:[0-9a-f]{16}\.tmp|\d+)"
 )
-"""Temporary names of our own files; the first version ended them with the number of the process."""
+"""Temporary names of our files; those of format 1 ended with the id of the process."""
 UNLOCKABLE = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
+"""Errors of file systems that have no locks, such as some network drives."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Folder:
 
     @cached_property
     def jobs_by_shard(self) -> dict[int, list[Job]]:
-        """The same, shard by shard."""
+        """All jobs by shard."""
         found: dict[int, list[Job]] = {}
         for job in self.jobs:
             found.setdefault(job.shard, []).append(job)
@@ -84,7 +85,7 @@ class Folder:
         return examples_of(self.example_table())
 
     def example_table(self) -> "pyarrow.Table":
-        """The file of the examples, if it is what was written and as long as the run."""
+        """The table of the examples; refused if it is not as it was written."""
         content = read(self.path / EXAMPLES)
         if content is None or short_hash(content) != self.settings.data_hash:
             raise InvalidInput(
@@ -95,25 +96,25 @@ class Folder:
         if found.num_rows != self.settings.count:
             raise InvalidInput(
                 f"the run in '{self.path}' has {found.num_rows} examples, its manifest says "
-                f"{self.settings.count}. Bring the manifest back from a copy, or choose another folder."
+                f"{self.settings.count}. Restore the manifest from a copy, or choose another folder."
             )
         return found
 
     @property
     def repair(self) -> str:
-        """What brings back a file that is not as it was written."""
-        return f"Run the same 'headlight evaluate … --out {self.path}' again: it makes it anew."
+        """The advice for a missing or damaged file."""
+        return f"Run the same 'headlight evaluate … --out {self.path}' again: it restores the file."
 
     def part(self, job: Job) -> Path:
-        """Where the result of a job is kept."""
+        """The file of a job's result."""
         return self.path / "parts" / f"{job.name}.parquet"
 
     def owner(self, job: Job) -> str:
-        """What the part of a job is sealed for."""
+        """The line that names the run and the job of a part, for its checksum."""
         return f"{self.settings.identity} {job.name}"
 
     def is_done(self, job: Job) -> bool:
-        """Whether a job is finished, and its part as it was written."""
+        """Whether a job is finished and its part is intact."""
         if job.name in self.checked:
             return True
         content = read(self.part(job))
@@ -123,7 +124,7 @@ class Folder:
         return True
 
     def is_usable(self, job: Job, content: bytes) -> bool:
-        """Whether a part is intact; in runs of the first version, whether it can at least be read."""
+        """Whether a part is intact; in runs of format 1, whether it can at least be read."""
         if self.manifest.format > 1 or is_sealed(content):
             return is_intact(content, self.owner(job))
         self.unsealed.add(job.name)
@@ -139,7 +140,7 @@ class Folder:
         return [job for job in self.jobs if not self.is_done(job)]
 
     def refuse_damage(self) -> None:
-        """Say which files are there but are not what was written."""
+        """Refuse a run with files that exist but are damaged."""
         self.example_table()
         damaged = [job for job in self.missing() if self.part(job).exists()]
         if damaged:
@@ -149,7 +150,7 @@ class Folder:
             )
 
     def write(self, job: Job, content: bytes) -> None:
-        """Keep the result of a job."""
+        """Store the result of a job."""
         write_whole(self.part(job), sealed(content, self.owner(job)), flush=True)
         self.checked.add(job.name)
 
@@ -164,7 +165,7 @@ class Folder:
 
     @contextmanager
     def locked(self, name: str, *, waits: bool = False) -> Iterator[bool]:
-        """Whether this process alone has the lock of that name, inside the block."""
+        """Hold the lock of that name inside the block; yields False if another process has it."""
         held = acquired(self.path / "locks" / name, waits)
         try:
             yield held is not None
@@ -173,9 +174,9 @@ class Folder:
                 held.release()
 
     def remove_leftovers(self) -> None:
-        """Take away what processes that were killed while writing left behind.
+        """Delete temporary files of processes that were killed while writing.
 
-        Whoever writes a part has the lock of its job, on this machine or another; the rest is left over.
+        A process that is writing a part holds the lock of its job, on any machine; other files are left over.
         """
         for each, name in leftovers(self.path / "parts"):
             with self.locked(name) as is_ours:
@@ -184,7 +185,7 @@ class Folder:
 
 
 def acquired(path: Path, waits: bool) -> BaseFileLock | None:
-    """A lock that we have now; None if another process has it and we do not wait."""
+    """A lock that this process now holds; None if another process has it and we do not wait."""
     for kind in (FileLock, SoftFileLock):
         lock: BaseFileLock = kind(path)
         try:
@@ -200,7 +201,7 @@ def acquired(path: Path, waits: bool) -> BaseFileLock | None:
 
 
 def read(path: Path) -> bytes | None:
-    """The bytes of a file; None if it is not there."""
+    """The bytes of a file; None if it does not exist."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -232,7 +233,7 @@ def prepare_folder(
     methods: Sequence[str],
     metrics: Metrics,
 ) -> Folder:
-    """The folder of a run with what this call asks for added to its plan; refused if it is another run's."""
+    """The folder of a run, with methods and metrics added to its plan; refused if it holds another run."""
     path = Path(path)
     content = to_bytes(table("examples", example_records(examples)))
     check_place(path, settings, content)
@@ -258,43 +259,43 @@ def prepare_folder(
 
 
 def check_place(path: Path, settings: Settings, content: bytes) -> None:
-    """Refuse a folder whose own files would be in the way, before anything is made or written there.
+    """Refuse a folder whose files would be overwritten, before anything is written there.
 
-    content: the file of the examples; a run that was stopped early may have left it.
+    content: the bytes of the examples file; a run that was stopped early may have left the same file.
     """
     parts, kept = path / "parts", None if path.is_file() else read(path / EXAMPLES)
     strange = parts.is_dir() and not all(OURS.fullmatch(each.name) for each in parts.iterdir())
-    # Looked at last: another process that has just begun this run writes its manifest before anything else.
+    # Checked last: another process that starts the same run writes the manifest before any other file.
     if (path / MANIFEST).exists():
         check_same(open_folder(path), settings)
     elif strange or kept not in (None, content):
         raise InvalidInput(
-            f"'{path}' has {'parts' if strange else EXAMPLES} but no {MANIFEST} that says of which run. Choose "
-            "another folder, or bring the manifest back."
+            f"'{path}' has {'parts' if strange else EXAMPLES} but no {MANIFEST}, so it is not clear of which "
+            "run. Choose another folder, or restore the manifest."
         )
 
 
 def check_same(found: Folder, settings: Settings) -> Folder:
-    """The folder, if it is about what was asked; runs are not mixed."""
-    own = found.settings.to_dict()
+    """The folder, if its settings are the given ones; runs are not mixed."""
+    stored = found.settings.to_dict()
     asked = replace(settings, threads=found.settings.threads).to_dict()
-    differing = [name for name in own if own[name] != asked[name]]
+    differing = [name for name in stored if stored[name] != asked[name]]
     if differing:
         shown = "; ".join(
-            f"{name}: {own[name]!r} there, {asked[name]!r} asked" for name in differing
+            f"{name}: {stored[name]!r} there, {asked[name]!r} asked" for name in differing
         )
         raise InvalidOption(
-            f"'{found.path}' holds the results of another run ({shown}). Choose another folder, or ask for "
-            "the same; methods and metrics may be added."
+            f"'{found.path}' holds the results of another run ({shown}). Choose another folder, or use the "
+            "same settings; methods and metrics may be added."
         )
     return found
 
 
 def data_hash(examples: Sequence[Example]) -> str:
-    """A number that changes when any example does."""
+    """A short hash of all examples."""
     return short_hash(to_bytes(table("examples", example_records(examples))))
 
 
 def short_hash(content: bytes) -> str:
-    """A number that changes when any byte does."""
+    """The first 16 digits of the SHA-256 of bytes."""
     return hashlib.sha256(content).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The jobs of a folder in this process; several processes may work on one folder."""
+"""Runs the jobs of a folder in this process; several processes may work on one folder."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -24,13 +24,13 @@ from headlight.models.model import Model
 from headlight.running.undisturbed import threads_as_found
 
 PAUSE = 0.2
-"""Seconds between two looks at jobs that another process is doing."""
+"""Seconds to wait before asking again for jobs that another process is doing."""
 
 
 def run_local(
     folder: Folder, models: Callable[[str], Model], advance: Callable[[Job], object]
 ) -> None:
-    """Do what is not done; wait for what others are doing."""
+    """Do all unfinished jobs; wait for those that other processes are doing."""
     examples, queue = folder.examples, Queue(folder.missing())
     with threads_as_found():
         while queue:
@@ -58,7 +58,7 @@ def part_of(
     examples: Mapping[int, Example],
     known: Sequence[AttributionRecord],
 ) -> bytes:
-    """What a job finds, wherever it runs, as its part is kept. known: the attributions that it measures."""
+    """Run a job and give its part as bytes. known: the attributions that a measuring job needs."""
     torch.set_num_threads(settings.threads)
     model = models(settings.model)
     found: Sequence[Record]
@@ -72,7 +72,7 @@ def part_of(
 
 
 def attributions_of(folder: Folder, job: Job) -> list[AttributionRecord]:
-    """The attributions that a job measures."""
+    """The attributions that a measuring job needs; none for other jobs."""
     if job.kind != "measure":
         return []
     return attribution_records(

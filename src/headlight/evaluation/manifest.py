@@ -1,4 +1,4 @@
-"""The manifest of a run: what it is about and what was asked for, with a checksum of itself."""
+"""The manifest of a run: its settings, and the methods and metrics of every round, with a checksum."""
 
 import hashlib
 import json
@@ -14,13 +14,13 @@ from headlight.evaluation.settings import Settings
 from headlight.files.storage import write_whole
 
 FORMAT = 2
-"""Of new runs. The first version had no checksums; its runs are read, and go on as they are."""
+"""The format of new runs. Format 1 had no checksums; its runs can still be read and resumed."""
 FORMATS = (1, 2)
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a folder of results is about, and its rounds in the order in which they were asked for."""
+    """The settings of a run, and its rounds in the order in which they were added."""
 
     settings: Settings
     rounds: tuple[Round, ...]
@@ -28,7 +28,7 @@ class Manifest:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Keep a manifest, whole and flushed."""
+    """Write a manifest completely and flush it to disk."""
     kept = {
         "format": manifest.format,
         "settings": manifest.settings.to_dict(),
@@ -40,7 +40,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest in a folder; a sentence where there is none, or a damaged one."""
+    """The manifest in a folder; refused with a reason if it is missing or damaged."""
     try:
         kept = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -62,23 +62,23 @@ def read_manifest(folder: Path) -> Manifest:
         return understood(kept)
     except ValueError as error:
         raise InvalidInput(
-            f"the manifest of '{folder}' is damaged: {error}. Bring it back from a copy, or "
+            f"the manifest of '{folder}' is damaged: {error}. Restore it from a copy, or "
             "choose another folder."
         ) from error
 
 
 def understood(kept: Mapping[str, Any]) -> Manifest:
-    """A manifest as JSON kept it; ValueError says what is wrong with it."""
+    """A manifest from its JSON; a ValueError says what is wrong with it."""
     settings, rounds = settings_of(kept.get("settings")), rounds_of(kept.get("rounds"))
     if kept["format"] > 1 and kept.get("checksum") != checksum(kept):
-        raise ValueError("its checksum is another one")
+        raise ValueError("its checksum does not match")
     return Manifest(settings, rounds, kept["format"])
 
 
 def checksum(kept: Mapping[str, Any]) -> str:
-    """A number that changes when anything in a manifest does."""
-    own = {name: value for name, value in kept.items() if name != "checksum"}
-    return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()
+    """The SHA-256 of everything else in a manifest."""
+    rest = {name: value for name, value in kept.items() if name != "checksum"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 WHOLE = ("count", "sanity", "shard", "threads")
@@ -88,9 +88,9 @@ OBJECTS = ("options", "versions")
 
 
 def settings_of(kept: Any) -> Settings:
-    """Settings as JSON kept them; ValueError says what is wrong with them."""
+    """Settings from their JSON; a ValueError says what is wrong with them."""
     if not isinstance(kept, dict):
-        raise ValueError("'settings' is no object")
+        raise ValueError("'settings' is not an object")
     known = {each.name: each for each in fields(Settings)}
     needed = [n for n, e in known.items() if e.default is e.default_factory is MISSING]
     for name in needed:
@@ -125,14 +125,14 @@ def is_list_of_texts(value: Any) -> bool:
 
 
 def rounds_of(kept: Any) -> tuple[Round, ...]:
-    """Rounds as JSON kept them; ValueError says what is wrong with them."""
+    """Rounds from their JSON; a ValueError says what is wrong with them."""
     if not isinstance(kept, list):
-        raise ValueError("'rounds' is no list")
+        raise ValueError("'rounds' is not a list")
     for number, each in enumerate(kept):
         fits = isinstance(each, dict) and set(each) == {"methods", "roles", "metrics"}
         fits = fits and is_list_of_texts(each["methods"]) and is_list_of_texts(each["roles"])
         fits = fits and isinstance(each["metrics"], dict)
-        if not fits or not all(isinstance(own, dict) for own in each["metrics"].values()):
+        if not fits or not all(isinstance(options, dict) for options in each["metrics"].values()):
             raise ValueError(f"round {number} does not have methods, roles and metrics")
     return tuple(
         Round(tuple(each["methods"]), tuple(each["roles"]), each["metrics"]) for each in kept

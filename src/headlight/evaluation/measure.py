@@ -1,4 +1,4 @@
-"""Measuring a shard: attributions become cases, metrics become records; and what methods cost."""
+"""Measures a shard: makes cases of attributions and records of metrics; and times methods."""
 
 import math
 import time
@@ -64,7 +64,7 @@ def measure_records(
 
 @dataclass(frozen=True, eq=False)
 class MeasuredExample:
-    """An example as metrics see it. marks: which tokens a person marked. answers: the tokens of each."""
+    """An example as metrics see it. marks: which tokens a person marked. answers: the tokens of each answer."""
 
     subject: Subject
     marks: NDArray[np.bool_] | None
@@ -77,7 +77,7 @@ def cases_of(
     examples: Mapping[int, Example],
     attributions: Sequence[AttributionRecord],
 ) -> Iterator[tuple[int, Case]]:
-    """The cases of a shard with the numbers of their examples."""
+    """The cases of a shard, each with the number of its example."""
     others: dict[tuple[int, str], dict[str, NDArray[np.float64]]] = {}
     for record in attributions:
         if record.role not in ("own", "failed"):
@@ -105,16 +105,16 @@ def cases_of(
 
 
 def measured_example(model: Model, example: Example, record: AttributionRecord) -> MeasuredExample:
-    """An example that was explained, as metrics see it.
+    """An explained example as metrics see it.
 
-    It is encoded again, because words, offsets and types of tokens are not kept; the ids that are kept tell
-    whether these are the tokens that have the scores.
+    The text is encoded again, because words, offsets and token types are not stored. The stored ids show
+    whether these are the tokens that were scored.
     """
     row = cut_to_limit(model, rows_of(model, example.text)[0])
     if row.ids != tuple(record.ids or ()):
         raise InvalidInput(
-            f"example {record.example} has other tokens than when it was explained. Use the tokenizer with "
-            "which the run began, or begin again in another folder."
+            f"example {record.example} has other tokens than when it was explained. Use the tokenizer that "
+            "the run started with, or start again in another folder."
         )
     subject = subject_of(model, row, record.positions or (), record.classes or ())
     return MeasuredExample(subject, marks_in(row, example), answers_in(row, example.answers))
@@ -130,11 +130,12 @@ def time_shard(
     model: Model,
     examples: Mapping[int, Example],
 ) -> list[MeasureRecord]:
-    """Seconds of every method on single examples, beside a plain pass; both are measured in turn."""
+    """Seconds of every method on single examples, and of a plain pass for comparison, measured in turn."""
     predictions = predict_examples(model, settings, examples, lambda *_: None)
     found: list[MeasureRecord] = []
     for method in methods:
         plan = plan_of(model, [method], settings, 1)
+        # The first call of a method is slow (lazy imports, allocation), so it is not timed.
         for each in predictions[:1]:
             run(model, [each.row], [each.target], plan)
         for each in predictions:

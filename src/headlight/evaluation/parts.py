@@ -1,7 +1,7 @@
-"""Parts of a run: Parquet files that carry a checksum of themselves and of the job that they belong to.
+"""Parts of a run: Parquet files that carry a checksum of their content and of the job they belong to.
 
-The checksum is a value in the footer, computed with zeros in its place, so a part and its checksum are one file
-that is there or not. Other programs read it like any Parquet file.
+The checksum is stored in the footer, and computed with zeros in its place. So a part and its checksum are one
+file, and other programs read it like any Parquet file.
 """
 
 import hashlib
@@ -30,26 +30,26 @@ def to_part(found: "pyarrow.Table") -> bytes:
 
 
 def sealed(content: bytes, owner: str) -> bytes:
-    """A part with its checksum. owner: what names its run and job."""
+    """A part with its checksum filled in. owner: a line that names the run and the job."""
     place = content.rindex(MARK + BLANK) + len(MARK)
     return content[:place] + digest(content, place, owner) + content[place + DIGITS :]
 
 
 def is_sealed(content: bytes) -> bool:
-    """Whether a part has a checksum at all; the first version of the format had none."""
+    """Whether a part has a checksum; format 1 had none."""
     return MARK in content
 
 
 def is_intact(content: bytes, owner: str) -> bool:
-    """Whether a part is what was sealed, for this run and job."""
+    """Whether a part is unchanged since it was sealed for this run and job."""
     place = content.rfind(MARK) + len(MARK)
     return is_sealed(content) and content[place : place + DIGITS] == digest(content, place, owner)
 
 
 def digest(content: bytes, place: int, owner: str) -> bytes:
-    """The checksum of a part whose own one begins at that place."""
-    found = hashlib.sha256(f"{owner}\n".encode())
-    found.update(memoryview(content)[:place])
-    found.update(BLANK)
-    found.update(memoryview(content)[place + DIGITS :])
-    return found.hexdigest().encode()
+    """The checksum of a part, computed with zeros where its checksum is stored (at `place`)."""
+    state = hashlib.sha256(f"{owner}\n".encode())
+    state.update(memoryview(content)[:place])
+    state.update(BLANK)
+    state.update(memoryview(content)[place + DIGITS :])
+    return state.hexdigest().encode()

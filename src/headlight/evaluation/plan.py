@@ -1,4 +1,4 @@
-"""`Round`: what was asked for at one time; `Job`: one piece of a run. Planning runs nothing."""
+"""`Round`: methods and metrics that one call added; `Job`: one piece of a run. Planning runs nothing."""
 
 import hashlib
 import json
@@ -26,12 +26,12 @@ class Round:
 
     @property
     def explained(self) -> set[tuple[str, Hashable]]:
-        """The pairs of a method and a role that it computes."""
+        """The (method, role) pairs that this round computes."""
         return set(product(self.methods, self.roles))
 
     @property
     def measured(self) -> set[tuple[str, Hashable]]:
-        """The pairs of a method and a metric, with its options, that it computes."""
+        """The (method, metric with options) pairs that this round computes."""
         return set(product(self.methods, map(hashable, self.metrics.items())))
 
 
@@ -52,13 +52,13 @@ class Job:
 
     @cached_property
     def name(self) -> str:
-        """A name that tells this job from all others of its folder."""
+        """A name that is unique in the folder of the run."""
         content = json.dumps([self.methods, self.metrics, self.roles], sort_keys=True)
         return f"{self.kind}-{self.shard:05d}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
 
 def full_name(specification: str) -> str:
-    """A method as it is written down, by its own name and not an alias."""
+    """A method specification with the registered name in place of an alias."""
     return METHODS.specified(specification).name
 
 
@@ -71,7 +71,7 @@ def roles_of(metrics: Iterable[str]) -> tuple[str, ...]:
 def plan(
     methods: Iterable[str], metrics: Metrics, known: Sequence[Round] = ()
 ) -> tuple[Round, ...]:
-    """The known rounds of a run, and new ones for what is asked for and in none of them."""
+    """The known rounds of a run, then new ones for what is asked for but not in them."""
     asked = list(dict.fromkeys(map(full_name, methods)))
     explained = set[tuple[str, Hashable]]().union(*(each.explained for each in known))
     measured = set[tuple[str, Hashable]]().union(*(each.measured for each in known))
@@ -90,17 +90,17 @@ def plan(
 def lacking(
     methods: Sequence[str], wanted: Mapping[str, Hashable], done: set[tuple[str, Hashable]]
 ) -> dict[tuple[str, ...], list[str]]:
-    """The names of what is wanted and not done, by the methods for which it is not done."""
-    found: dict[tuple[str, ...], list[str]] = {}
-    for name, wish in wanted.items():
-        who = tuple(method for method in methods if (method, wish) not in done)
+    """The wanted names that are not done, grouped by the methods that lack them."""
+    names_by_methods: dict[tuple[str, ...], list[str]] = {}
+    for name, key in wanted.items():
+        who = tuple(method for method in methods if (method, key) not in done)
         if who:
-            found.setdefault(who, []).append(name)
-    return found
+            names_by_methods.setdefault(who, []).append(name)
+    return names_by_methods
 
 
 def hashable(value: Any) -> Hashable:
-    """A value of JSON that can be in a set; a list there is a tuple here."""
+    """A JSON value that can be in a set; lists become tuples."""
     if isinstance(value, Mapping):
         return frozenset((name, hashable(each)) for name, each in value.items())
     return tuple(map(hashable, value)) if isinstance(value, list | tuple) else value
@@ -112,7 +112,7 @@ def jobs_of(settings: Settings, rounds: Iterable[Round]) -> list[Job]:
 
 
 def round_jobs(settings: Settings, each: Round) -> Iterator[Job]:
-    """The jobs of a round, shard by shard; what is timed runs once, on the first examples."""
+    """The jobs of a round, shard by shard; timed metrics run once, on the first examples."""
     timed = {n: o for n, o in each.metrics.items() if "clock" in metric_of(n).needs}
     apart = {"clock", "corpus"}
     measured = {n: o for n, o in each.metrics.items() if not apart & metric_of(n).needs}

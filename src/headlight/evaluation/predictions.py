@@ -24,8 +24,8 @@ BATCH = 32
 class ExamplePrediction:
     """What a model predicts on one example, and the target that is explained.
 
-    gold: the right class, where the model has classes. predicted, runner_up: the most probable class, and the
-    most probable but the explained one.
+    gold: the right class, if the model has classes. predicted: the most probable class. runner_up: the most
+    probable class other than the explained one.
     """
 
     number: int
@@ -79,7 +79,7 @@ def predict_examples(
 
 
 def gold_of(model: Model, settings: Settings, example: Example) -> int | None:
-    """The right class of an example, where the model has classes."""
+    """The right class of an example, if the model has classes."""
     if model.task not in (Task.SEQUENCE, Task.TOKEN):
         return None
     return gold_class(example.label, settings.labels, model.labels, model.name)
@@ -94,7 +94,7 @@ def prediction_of(
     gold: int | None,
     logits: Tensor,
 ) -> ExamplePrediction:
-    """What logits [position, class] say of an example, and what of it is explained."""
+    """The prediction that logits [position, class] make, and the target that is explained."""
     asked = gold_target(example, gold) if settings.explain == "gold" else Target()
     found = predicted(model, row, asked, logits, is_released=settings.variant == "released")
     explained = found.resolved.terms[0]
@@ -108,10 +108,10 @@ def prediction_of(
 
 
 def gold_target(example: Example, gold: int | None) -> Target:
-    """The target that is right."""
+    """The right label or answer as a target."""
     if gold is None and not example.answers:
         raise InvalidOption(
-            "there is no label to explain. Explain what the model predicts instead."
+            "the example has no label to explain. Use explain='predicted' instead of 'gold'."
         )
     return Target(label=example.answers[0] if gold is None else gold)
 
@@ -119,14 +119,14 @@ def gold_target(example: Example, gold: int | None) -> Target:
 def same_decisions(
     rival: Model, settings: Settings, predictions: Sequence[ExamplePrediction]
 ) -> list[ExamplePrediction]:
-    """The predictions that another model shares; it must read the same tokens."""
-    own = {each.number: each for each in predictions}
-    examples = {number: each.example for number, each in own.items()}
+    """The predictions that a rival model shares; it must have the same tokenizer."""
+    ours = {each.number: each for each in predictions}
+    examples = {number: each.example for number, each in ours.items()}
     theirs = predict_examples(rival, settings, examples, lambda *_: None)
     for each in theirs:
-        if each.row.ids != own[each.number].row.ids:
+        if each.row.ids != ours[each.number].row.ids:
             raise InvalidOption(
                 f"the rival '{rival.name}' reads other tokens than '{settings.model}', so their scores "
-                "cannot be compared. Use models with one tokenizer."
+                "cannot be compared. Use models with the same tokenizer."
             )
-    return [own[each.number] for each in theirs if each.predicted == own[each.number].predicted]
+    return [ours[each.number] for each in theirs if each.predicted == ours[each.number].predicted]

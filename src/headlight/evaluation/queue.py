@@ -1,4 +1,4 @@
-"""`Queue`: unfinished jobs, each handed out once what it builds on is finished."""
+"""`Queue`: unfinished jobs; each is handed out when the jobs it depends on are finished."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
@@ -7,9 +7,9 @@ from headlight.evaluation.plan import Job
 
 
 class Queue:
-    """Jobs in their order; a shard is measured when all that explains it is finished.
+    """Jobs in order; a shard is measured after all jobs that explain it.
 
-    Every job is looked at a fixed number of times, however many there are.
+    The work per job is constant, however many jobs there are.
     """
 
     def __init__(self, jobs: Iterable[Job]) -> None:
@@ -27,7 +27,7 @@ class Queue:
         return self.count
 
     def take(self) -> Job | None:
-        """The next job that can be done; None if all of them wait."""
+        """The next job that can run; None if all jobs wait for others."""
         return self.ready.popleft() if self.ready else None
 
     def postpone(self, job: Job) -> None:
@@ -35,12 +35,12 @@ class Queue:
         self.busy.append(job)
 
     def retry(self) -> None:
-        """Offer the jobs again that others were doing: they may be finished, or given up."""
+        """Offer postponed jobs again: the other process may have finished them or died."""
         self.ready.extend(self.busy)
         self.busy.clear()
 
     def finish(self, job: Job) -> None:
-        """Note that a job is finished; what waited for it may be done."""
+        """Mark a job as finished, and release the jobs that waited for it."""
         self.count -= 1
         if job.kind == "explain":
             self.explaining[job.shard] -= 1

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     import pyarrow
 
 Float32 = Annotated[float, "float32"]
-"""A number that is kept in 32 bits; all others are kept in 64."""
+"""A number that is stored in 32 bits; all others are stored in 64."""
 
 
 @dataclass(frozen=True)
 class AttributionRecord:
-    """The scores of a method on an example, in a role; in the role 'failed', why there are none.
+    """The scores of a method on an example, in a role. In the role 'failed', `error` says why there are none.
 
-    positions, classes: of the explained logits. predicted, gold: classes by number.
+    positions, classes: where the explained logits are. predicted, gold: class numbers.
     """
 
     example: int
@@ -44,7 +44,7 @@ class AttributionRecord:
 
 @dataclass(frozen=True)
 class MeasureRecord:
-    """What a metric found for a method on an example; without a value where it does not apply."""
+    """The measure of a metric for a method on an example; no value if the metric does not apply."""
 
     example: int
     method: str
@@ -58,7 +58,7 @@ class MeasureRecord:
 
 @dataclass(frozen=True)
 class ExampleRecord:
-    """An example of the data, by its number."""
+    """An example of the data, with its number."""
 
     example: int
     text: str
@@ -75,13 +75,13 @@ KINDS: dict[str, type[Record]] = {
     "time": MeasureRecord,
     "examples": ExampleRecord,
 }
-"""What each kind of table holds."""
+"""The record type of each kind of table."""
 NAMES = {int: "int32", float: "float64", str: "string", bool: "bool_"}
 """Arrow types of plain values."""
 
 
 def arrow() -> Any:
-    """Pyarrow, or which extra brings it."""
+    """The module pyarrow; the error names the extra that installs it."""
     try:
         return import_module("pyarrow")
     except ImportError as error:
@@ -99,7 +99,7 @@ def arrow_type(kind: Any) -> Any:
 
 
 def schema_of(kind: str) -> "pyarrow.Schema":
-    """The columns of a kind of table: the fields of its records, in their order."""
+    """The columns of a kind of table: the fields of its record type, in order."""
     hints = get_type_hints(KINDS[kind], include_extras=True)
     return arrow().schema([(name, arrow_type(hint)) for name, hint in hints.items()])
 
@@ -116,7 +116,7 @@ def attribution_records(found: "pyarrow.Table") -> list[AttributionRecord]:
 
 
 def concatenated(kind: str, tables: "Iterable[pyarrow.Table]") -> "pyarrow.Table":
-    """Tables of a kind as one; without any, an empty one."""
+    """Tables of a kind joined into one; an empty table if there are none."""
     return arrow().concat_tables([table(kind, []), *tables])
 
 
@@ -128,13 +128,13 @@ def to_bytes(found: "pyarrow.Table") -> bytes:
 
 
 def from_bytes(content: bytes, columns: Sequence[str] | None = None) -> "pyarrow.Table":
-    """The table of a Parquet file, or some columns of it."""
+    """The table in a Parquet file, or some of its columns."""
     chosen = None if columns is None else list(columns)
     return import_module("pyarrow.parquet").ParquetFile(arrow().BufferReader(content)).read(chosen)
 
 
 def has_columns(content: bytes, kind: str) -> bool:
-    """Whether bytes are a Parquet file with the columns of that kind, and can be read."""
+    """Whether bytes are a readable Parquet file with the columns of that kind."""
     try:
         return bool(from_bytes(content).schema.equals(schema_of(kind)))
     except (OSError, ValueError, arrow().ArrowException):

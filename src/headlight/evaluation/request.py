@@ -1,4 +1,4 @@
-"""`Request`: all that a call of `evaluate` asks for; `Prepared`: the same, once it is known to be possible."""
+"""`Request`: everything that a call of `evaluate` asks for; `Prepared`: a request that was checked."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -27,13 +27,13 @@ DEFAULT_METHODS = (
     "random", "raw_attention", "rollout", "input_x_gradient", "gae", "transformer_attribution", "attcat",
     "alti", "attn_lrp",
 )  # fmt: skip
-"""Quick ones that every known family has, with nothing to be learned or given."""
+"""Quick methods that work on every known family without a learned mask or decoder."""
 DEFAULT_METRICS = ("aopc", "log_odds", "comprehensiveness", "sufficiency")
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """All that a call of `evaluate` asks for; what each field means is said there."""
+    """Everything that a call of `evaluate` asks for; `evaluate` documents the fields."""
 
     model: str | Model
     data: str | Sequence[Example]
@@ -61,10 +61,12 @@ class Request:
             raise InvalidOption(f"engine='{self.engine}' does not exist. Use 'local' or 'ray'.")
         if self.engine == "ray" and isinstance(self.model, Model):
             raise InvalidOption(
-                "workers of a cluster load the model themselves: give its name or folder, not the model."
+                "the workers of a cluster load the model themselves. Give its name or folder."
             )
         if not self.methods or not self.metrics:
-            raise InvalidOption("give at least one method and one metric.")
+            raise InvalidOption(
+                "there is nothing to evaluate. Give at least one method and one metric."
+            )
         if self.explain not in ("predicted", "gold"):
             raise InvalidOption(
                 f"explain='{self.explain}' is not possible. Use 'predicted' or 'gold'."
@@ -75,7 +77,7 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A request that is known to be possible. models: gives models by name, each loaded once."""
+    """A request that was checked. models: gives models by name, and loads each once."""
 
     settings: Settings
     examples: list[Example]
@@ -85,7 +87,7 @@ class Prepared:
 
 
 def prepare(request: Request) -> Prepared:
-    """Load the model, read the data, and refuse what cannot work before hours are spent on it."""
+    """Load the model, read the data, and refuse what cannot work before time is spent on it."""
     metrics = metric_options(request.metrics, request.metric_settings)
     models = loader(request.model)
     name = request.model if isinstance(request.model, str) else request.model.name
@@ -117,7 +119,7 @@ def prepare(request: Request) -> Prepared:
 def check_examples(
     model: Model, settings: Settings, examples: Sequence[Example], metrics: Iterable[str]
 ) -> None:
-    """Refuse labels that the model does not have, and metrics that need what is not there."""
+    """Refuse labels that the model does not have, and metrics whose needs are not met."""
     if model.task in (Task.SEQUENCE, Task.TOKEN):
         check_labels(model, settings, examples)
     has = has_of(examples) | {
@@ -134,7 +136,7 @@ def check_examples(
 
 
 def check_labels(model: Model, settings: Settings, examples: Sequence[Example]) -> None:
-    """Refuse a label that the model does not have, and say which were matched to another name."""
+    """Refuse a label that the model does not have, and report labels that were matched to another name."""
     matched = []
     for example in {repr(each.label): each for each in reversed(examples)}.values():
         found = gold_of(model, settings, example)
@@ -143,11 +145,11 @@ def check_labels(model: Model, settings: Settings, examples: Sequence[Example]) 
             if is_matched(example.label, settings.labels, name):
                 matched.append(f"{example.label} → {name}")
     if matched:
-        say(f"labels of the data that the model calls otherwise: {', '.join(sorted(matched))}.")
+        say(f"labels of the data matched to the model's: {', '.join(sorted(matched))}.")
 
 
 def has_of(examples: Sequence[Example]) -> dict[str, bool]:
-    """What examples bring that metrics need."""
+    """Which needs of metrics the examples meet."""
     return {
         "gold": any(example.label is not None for example in examples),
         "marks": any(example.marks is not None for example in examples),
@@ -156,14 +158,14 @@ def has_of(examples: Sequence[Example]) -> dict[str, bool]:
 
 
 def loader(model: str | Model) -> Callable[[str], Model]:
-    """What gives models by name, each loaded once; the model itself need not be."""
+    """A function that gives models by name and loads each once; a given model is not loaded again."""
     return cache(
         lambda name: model if isinstance(model, Model) and model.name == name else load(name)
     )
 
 
 def examples_of(request: Request) -> tuple[list[Example], tuple[str, ...]]:
-    """The examples and the names of their labels; those of a list are drawn like those of a file."""
+    """The examples and the names of their labels; a list is sampled like a file."""
     data, limit, seed = request.data, request.limit, request.seed
     if isinstance(data, str):
         return read_examples(data, limit=limit, seed=seed, strict=request.strict)
@@ -171,5 +173,5 @@ def examples_of(request: Request) -> tuple[list[Example], tuple[str, ...]]:
         raise InvalidInput("the list of examples is empty: there is nothing to evaluate.")
     blank = [number for number, example in enumerate(data) if is_blank(example.text)]
     if request.strict and blank:
-        raise InvalidInput(f"example {blank[0]} has no text. Leave it out, or read without strict.")
+        raise InvalidInput(f"example {blank[0]} has no text. Leave it out, or use strict=False.")
     return [data[number] for number in drawn(len(data), limit, seed)], ()

@@ -1,4 +1,4 @@
-"""`Results`: what a run found, read from its folder; summaries, curves and comparisons."""
+"""`Results`: the results of a run, read from its folder: summaries, curves and comparisons."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -42,20 +42,20 @@ if TYPE_CHECKING:
 
 NOTHING = Corpus(())
 MEASURING = ("measure", "time")
-"""Jobs that give measures."""
+"""Kinds of jobs that give measures."""
 SMALL = 16_000_000
-"""Bytes of the parts of a run that is read into memory at once; larger ones are read part by part."""
+"""A run with fewer bytes is read into memory at once; larger ones are read part by part."""
 GATHERED = 1_000_000_000
-"""Bytes of the measures of large runs that are held at once."""
+"""How many bytes of measures of a large run are held in memory at a time."""
 
 
 class Source(Protocol):
-    """Gives the finished parts of a run."""
+    """Where the finished parts of a run are read from."""
 
     def tables(
         self, kinds: Sequence[str], columns: Sequence[str] | None = None
     ) -> "Iterator[pyarrow.Table]":
-        """Those of some kinds one by one, whole or some columns of them."""
+        """The parts of some kinds one by one, with all or some columns."""
         ...
 
 
@@ -69,7 +69,7 @@ class InMemory:
     def tables(
         self, kinds: Sequence[str], columns: Sequence[str] | None = None
     ) -> "Iterator[pyarrow.Table]":
-        """All of these kinds as one table, whole or some columns of it."""
+        """All parts of these kinds as one table, with all or some columns."""
         found = self.attributions if "explain" in kinds else self.measures
         yield found if columns is None else found.select(list(columns))
 
@@ -78,8 +78,8 @@ class InMemory:
 class Results:
     """All measures and attributions of a run.
 
-    corpus: metrics of all examples at once, with their options. missing: jobs that are not finished. unsealed:
-    parts without a checksum, as the first version wrote them.
+    corpus: metrics of all examples at once, with their options. missing: how many jobs are not finished.
+    unsealed: how many parts have no checksum, because format 1 had none.
     """
 
     settings: Settings
@@ -90,12 +90,12 @@ class Results:
 
     @cached_property
     def measures(self) -> "pyarrow.Table":
-        """All measures in one table; of large runs it may not fit into memory."""
+        """All measures in one table; that of a large run may not fit into memory."""
         return concatenated("measure", self.source.tables(MEASURING))
 
     @cached_property
     def attributions(self) -> "pyarrow.Table":
-        """All attributions in one table; of large runs it may not fit into memory."""
+        """All attributions in one table; that of a large run may not fit into memory."""
         return concatenated("explain", self.source.tables(("explain",)))
 
     def attributed(self, method: str) -> "Iterator[pyarrow.Table]":
@@ -116,7 +116,7 @@ class Results:
         return {}
 
     def column(self, metric: str, method: str) -> Column | None:
-        """A metric for a method, example by example; None if it was not measured."""
+        """The values of a metric for a method, example by example; None if it was not measured."""
         if metric not in self.names:
             return None
         if metric not in self.blocks:
@@ -127,11 +127,11 @@ class Results:
         return self.blocks[metric].column(method)
 
     def next_names(self, metric: str) -> Names:
-        """A metric and as many after it as can be held at once: tables and figures go through them in order."""
-        later = list(self.names)
+        """A metric and as many of the next as fit into memory: tables and figures use them in order."""
+        ordered = list(self.names)
         chosen: Names = {}
         room = GATHERED / BYTES_OF_A_MEASURE / max(1, self.settings.count)
-        for name in later[later.index(metric) :]:
+        for name in ordered[ordered.index(metric) :]:
             room -= len(self.names[name])
             if chosen and room < 0:
                 break
@@ -140,17 +140,17 @@ class Results:
 
     @property
     def methods(self) -> list[str]:
-        """The methods, in the order in which they were asked for."""
+        """The methods, in the order in which they were added."""
         return list(self.overview.methods)
 
     @cached_property
     def metrics(self) -> list[str]:
-        """The metrics and their parts, in the order in which they were asked for."""
+        """The metrics and their parts, in the order in which they were added."""
         return [*self.names, *self.corpus]
 
     @cached_property
     def overview(self) -> "Overview":
-        """What one pass over the attributions tells."""
+        """Methods, failures and accuracy, from one pass over the attributions."""
         return overview_of(self.source, self.settings.count)
 
     @property
@@ -160,13 +160,13 @@ class Results:
 
     @property
     def accuracy(self) -> float:
-        """How often the model predicts the right class; NaN where there are no labels."""
+        """How often the model predicts the right class; NaN if there are no labels."""
         return self.overview.accuracy
 
     def values(self, metric: str, method: str) -> NDArray[np.float64]:
-        """The value of every example, NaN where it was passed over."""
-        own = self.column(metric, method)
-        return np.array([], np.float64) if own is None else own.value
+        """The value of every example; NaN where the example was passed over."""
+        column = self.column(metric, method)
+        return np.array([], np.float64) if column is None else column.value
 
     @cached_property
     def summaries(self) -> dict[tuple[str, str], Summary]:
@@ -182,13 +182,13 @@ class Results:
         return self.summaries[key]
 
     def example_summary(self, metric: str, method: str) -> Summary:
-        """A metric of single examples."""
-        own = self.column(metric, method)
-        if own is None:
+        """The summary of a metric of single examples."""
+        column = self.column(metric, method)
+        if column is None:
             return summarise([])
         is_chunked = protocol_of(metric) in metric_of(metric).chunked
-        weights = chunk_weights(own.value) if is_chunked else own.weight
-        return summarise(own.value, weights, noted=own.noted)
+        weights = chunk_weights(column.value) if is_chunked else column.weight
+        return summarise(column.value, weights, noted=column.noted)
 
     @cached_property
     def curves(self) -> dict[tuple[str, str], Curves]:
@@ -196,16 +196,16 @@ class Results:
         return curves_of(partial(self.source.tables, MEASURING))
 
     def curve(self, metric: str, method: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The levels of a metric and the mean of its curve there, where it has one."""
+        """The levels of a metric and its mean curve; both empty if it has none."""
         if metric in self.corpus:
             examples, options = self.type_scores.get(method, NOTHING), self.corpus[metric]
             (whole,) = metric_of(metric).function(examples, **options).values()
             return np.array(whole.levels), np.array(whole.curve)
-        own = self.curves.get((metric, method))
-        return (np.array([]), np.array([])) if own is None else own.mean
+        curves = self.curves.get((metric, method))
+        return (np.array([]), np.array([])) if curves is None else curves.mean
 
     def compare(self, metric: str, first: str, second: str) -> Comparison:
-        """Two methods on the same examples."""
+        """Compare two methods on the same examples: first minus second."""
         one, other = self.column(metric, first), self.column(metric, second)
         if one is None or other is None:
             return compare([], [])
@@ -242,15 +242,15 @@ class Results:
                         tuple(tokens[n] for n in kept), np.array([scores[n] for n in kept]), label
                     )
                 )
-        return {method: Corpus(tuple(own)) for method, own in found.items()}
+        return {method: Corpus(tuple(scores)) for method, scores in found.items()}
 
     def words(self, method: str, count: int = 30) -> dict[str, list[tuple[str, float]]]:
-        """The words with the highest scores for each class, weighed by the documents of `token_overlap`."""
+        """The words with the highest scores for each class, weighted by the documents of `token_overlap`."""
         documents = self.corpus.get("token_overlap", {}).get("documents")
         return class_words(self.type_scores.get(method, NOTHING), count, documents)
 
     def corpus_summary(self, metric: str, method: str) -> Summary:
-        """A metric of all examples at once; its interval from random weights of the examples."""
+        """The summary of a metric of all examples at once; its interval comes from random weights."""
         examples = self.type_scores.get(method, NOTHING)
         measure = partial(metric_of(metric).function, examples, **self.corpus[metric])
 
@@ -264,7 +264,7 @@ class Results:
         return html_of(self)
 
     def to_dataframe(self) -> "pandas.DataFrame":
-        """One row for every metric and method, for pandas."""
+        """A pandas data frame with one row for every metric and method."""
         import pandas
 
         rows = [
@@ -277,7 +277,7 @@ class Results:
 
 @dataclass(frozen=True)
 class Overview:
-    """What the attributions of a run tell beside their scores."""
+    """Facts about a run that are stored with its attributions."""
 
     methods: tuple[str, ...]
     failures: dict[int, str]
@@ -306,7 +306,7 @@ def overview_of(source: Source, count: int) -> Overview:
 
 
 def results_of(folder: Folder, *, is_kept: bool = True) -> Results:
-    """The finished part of a run. is_kept: the folder stays, so that a large run can be read when needed."""
+    """The results so far. is_kept: the folder will not be deleted, so a large run can be read from it later."""
     rounds = folder.manifest.rounds
     asked = {name: options for each in rounds for name, options in each.metrics.items()}
     missing = len(folder.missing())
@@ -326,7 +326,7 @@ def results_of(folder: Folder, *, is_kept: bool = True) -> Results:
 
 
 def open_run(path: str | Path) -> Results:
-    """What the run in a folder has found so far."""
+    """The results so far of the run in a folder."""
     folder = open_folder(path)
     folder.refuse_damage()
     return results_of(folder)

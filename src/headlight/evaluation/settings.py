@@ -8,16 +8,16 @@ from functools import cached_property
 from typing import Any, Literal
 
 Options = Mapping[str, Any]
-"""Options of a method or a metric by name; what each takes, the registry knows."""
+"""Options of a method or a metric, by name; the registry knows which values each takes."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a folder of results is about; a folder holds one of these.
+    """What a run is about; a folder holds exactly one run.
 
     explain: 'predicted' or 'gold', the class whose scores are measured. rivals: other models whose scores
-    are compared with these. sanity: how many of the first examples are randomised, timed and have their
-    relevance summed. shard: examples per job. threads: of every job, because sums depend on it in the last bit.
+    are compared with these. sanity: how many examples, from the first on, the slow metrics use. shard: examples
+    per job. threads: threads per job; stored, because the last bit of a sum depends on it.
     """
 
     model: str
@@ -38,14 +38,14 @@ class Settings:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON keeps it."""
+        """The settings as JSON stores them."""
         return dict(json.loads(json.dumps(asdict(self))))
 
     @cached_property
     def identity(self) -> str:
-        """What parts must have in common to be of one run, in short."""
-        own = [
+        """A short hash of the settings that all parts of one run must share."""
+        shared = [
             self.fingerprint, self.data_hash, self.explain, self.variant,
             self.rivals, self.options, self.sanity, self.shard,
         ]  # fmt: skip
-        return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps(shared, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Metrics: functions registered in METRICS, one file a kind."""
+"""Metrics: functions registered in METRICS, one file per kind."""
 
 from headlight.metrics import curves, plausibility, runtime, stability, words
 from headlight.metrics.case import METRICS

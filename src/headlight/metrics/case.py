@@ -1,4 +1,4 @@
-"""`Case`: one attribution of one example and what a metric may know of both; `Measure`: what it found."""
+"""`Case`: one attribution of one example, with what a metric may know of both. `Measure`: its result."""
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ NEEDS = {
     "corpus": "all examples at once",
     "clock": "a clock",
 }
-"""What a metric may need beside the scores and probes, and its name for people."""
+"""What a metric may need in addition to scores and probes, and how messages call it."""
 ROLES = {
     "runner_up": "scores for the second best class",
     "rival": "another model (--rival)",
@@ -35,7 +35,7 @@ ROLES = {
 """Further scores that a metric may compare, in the order in which they are computed."""
 
 GROUPS = {
-    "faithfulness": "Faithfulness: what happens when tokens are taken away",
+    "faithfulness": "Faithfulness: what happens when tokens are removed",
     "agreement": "Agreement with people",
     "stability": "Stability: other classes, models and weights",
     "words": "Words of the classes",
@@ -82,24 +82,24 @@ def protocol_of(name: str) -> str:
 
 
 def axes_of(name: str) -> tuple[str, str]:
-    """What the axes of a metric's curve say: across, up."""
+    """The labels of the axes of a metric's curve: horizontal, vertical."""
     return metric_of(name).axes or ("level", name)
 
 
 def requirements(entry: Entry) -> dict[str, str]:
-    """What a metric needs beside its own scores and probes, by name and for people; refused if unknown."""
-    found = {}
+    """What a metric needs in addition to scores and probes: name to description. Unknown names are refused."""
+    descriptions = {}
     for kind, names, known in (("need", sorted(entry.needs), NEEDS), ("role", entry.roles, ROLES)):
         for name in names:
             if name not in known:
                 raise unknown_name(f"{kind} for the metric '{entry.name}'", name, known)
-            found[name] = known[name]
-    return found
+            descriptions[name] = known[name]
+    return descriptions
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What a metric found on one example: a value, its weight in the mean, and the curve it is of.
+    """The result of a metric on one example: a value, its weight in the mean, and the curve behind it.
 
     value: NaN where the metric does not apply; `note` says why, or what had to be done to apply it.
     """
@@ -112,13 +112,13 @@ class Measure:
 
 
 Measures = dict[str, Measure]
-"""By the part of the metric, '' where it has no parts."""
+"""Measures by the part of the metric; '' for a metric without parts."""
 Measuring = Generator[Sequence[Probe], Sequence[Answer], Measures]
-"""A metric that asks the model: it yields probes once, is sent their answers, and returns its measures."""
+"""A metric that asks the model: it yields its probes once, receives the answers, and returns its measures."""
 
 
 def passed_over(reason: str) -> Measures:
-    """What a metric says of an example to which it does not apply."""
+    """The result on an example to which a metric does not apply."""
     return {"": Measure(nan, note=reason)}
 
 
@@ -153,13 +153,13 @@ class Case:
         return np.array(ordinary(self.subject.row.is_special))
 
     def ranked(self) -> list[int]:
-        """The positions that may be taken away, highest score first; equal scores in the order of the text."""
+        """The positions that may be removed, highest score first; equal scores in text order."""
         eligible = self.subject.eligible
         order = np.argsort(-self.scores[eligible], kind="stable")
         return [eligible[n] for n in order]
 
     def role(self, prefix: str) -> dict[str, NDArray[np.float64]]:
-        """The further scores of a role, by what stands after it."""
+        """The further scores of a role, by the name or number after its colon."""
         return {
             name.removeprefix(prefix).removeprefix(":"): scores
             for name, scores in self.others.items()

@@ -1,7 +1,7 @@
-"""Metrics that take tokens away in the order of their scores and ask the model.
+"""Metrics that remove tokens in the order of their scores and ask the model.
 
-What is common: special tokens, and tokens at which the decision is read, stay. Equal scores are taken in
-the order of the text. Probabilities are of the explained target.
+All of them keep special tokens and tokens at which the decision is read. Equal scores are ranked in text
+order. Probabilities are those of the explained target.
 """
 
 import math
@@ -26,21 +26,21 @@ TENTHS = tuple(n / 10 for n in range(1, 11))
 NINTHS = tuple(n / 9 for n in range(1, 10))
 BINS = (0.01, 0.05, 0.10, 0.20, 0.50)
 SMALLEST = 1e-12
-"""Probabilities below this count as this in logarithms; a note says so."""
-TAKEN_AWAY, FALL = "share of the tokens taken away", "fall of the probability"
-"""What axes of several curves say."""
+"""Smaller probabilities are raised to this before the logarithm; a note says so."""
+REMOVED, FALL = "share of tokens removed", "fall of the probability"
+"""Labels of axes that several curves share."""
 DRAWS = 20
 """Random orders that a game averages for the method 'random'."""
+NOTHING_TO_REMOVE = "no token may be removed"
 
 
 @dataclass(frozen=True)
 class Walk:
-    """How tokens are taken away, level by level.
+    """How tokens are removed, level by level.
 
-    levels: shares of the length. counts_special: the length, and the ranks, include special tokens, which are
-    passed over when their turn comes. spares_last: the lowest rank is never reached. shortest: inputs with
-    fewer tokens (special ones included) are passed over. rounding of share × length: 'half_up', 'half_even',
-    'up'.
+    levels: shares of the length. rounding: of share × length. counts_special: special tokens count in the
+    length and have ranks, but are never removed. spares_last: the token with the lowest rank is never removed.
+    shortest: inputs with fewer tokens (special ones included) are passed over.
     """
 
     change: str = "delete"
@@ -52,6 +52,7 @@ class Walk:
 
     def counts(self, length: int) -> list[int]:
         """How many ranks each level reaches."""
+        # 0.07 × 100 is 7.000000000000001 in floating point, which "up" must not turn into 8.
         exact = [round(level * length, 9) for level in self.levels]
         if self.rounding == "up":
             return [math.ceil(n) for n in exact]
@@ -60,7 +61,7 @@ class Walk:
         return [math.floor(n + 0.5) for n in exact]
 
     def removed(self, case: Case) -> list[list[int]]:
-        """The positions taken away at every level."""
+        """The positions removed at every level."""
         eligible = case.subject.eligible
         if not self.counts_special:
             order = case.ranked()
@@ -86,7 +87,7 @@ LOG_ODDS_WALKS = AOPC_WALKS | {"attcat": replace(AS_RELEASED, shortest=10)}
 def chosen(
     walks: dict[str, Walk], protocol: str, change: str | None, levels: Sequence[float] | None
 ) -> Walk:
-    """The walk of a protocol, with what the caller wants otherwise."""
+    """The walk of a protocol, with the caller's change and levels if given."""
     check_protocol(protocol, *walks)
     walk = walks[protocol]
     change = change or walk.change
@@ -95,20 +96,20 @@ def chosen(
 
 
 def shares(levels: Sequence[float], fewest: int = 1) -> tuple[float, ...]:
-    """Levels in their order, refused if they are not shares of a text."""
+    """Levels in ascending order; refused if they are not shares of a text."""
     found = tuple(sorted(levels))
     if len(found) < fewest or not all(0 <= level <= 1 for level in found):
         raise InvalidOption(
-            f"levels={tuple(levels)} are not shares of a text. Use {fewest} or more from 0 to 1."
+            f"levels={tuple(levels)} are not shares of a text. Use {fewest} or more numbers from 0 to 1."
         )
     return found
 
 
 def unfit(case: Case, walk: Walk) -> str:
-    """Why an example is passed over, or nothing."""
+    """Why an example is passed over; '' if it is not."""
     if len(case.subject.row) < walk.shortest:
         return f"shorter than {walk.shortest} tokens"
-    return "" if case.subject.eligible else "no token may be taken away"
+    return "" if case.subject.eligible else NOTHING_TO_REMOVE
 
 
 def probes_of(case: Case, walk: Walk) -> tuple[list[float], list[Probe]]:
@@ -134,7 +135,7 @@ def probability(answer: Answer) -> float:
     "aopc",
     group="faithfulness",
     needs={"probability"},
-    axes=(TAKEN_AWAY, FALL),
+    axes=(REMOVED, FALL),
     chunked=("mask_lrp",),
     better="higher",
     paper="Samek et al. (2017); Mask-LRP, AttCAT",
@@ -146,12 +147,13 @@ def aopc(
     change: str | None = None,
     levels: Sequence[float] | None = None,
 ) -> Measuring:
-    """How far the probability falls when the highest scores are taken away.
+    """How far the probability falls when the tokens with the highest scores are removed.
 
-    Mean over levels of p(x) − p(x without the first k tokens). Levels 10 %, 20 % … 100 % of the tokens that
-    may be taken away, rounded half up; deleted. 'mask_lrp': nine levels of the length with special tokens,
-    rounded half to even, the lowest rank spared, [PAD] attended to, 20 tokens or more. 'attcat': deleted,
-    the magnitude of the difference, 10 tokens or more.
+    Mean over levels of p(x) − p(x without the first k tokens). The levels are 10 %, 20 % … 100 % of the tokens
+    that may be removed, rounded half up; these tokens are deleted. 'mask_lrp': nine levels of the length
+    including special tokens, rounded half to even; the token of the lowest rank stays; removed tokens become
+    [PAD], which is attended to; only texts of 20 tokens or more. 'attcat': the same, but tokens are deleted,
+    the magnitude of each difference counts, and 10 tokens are enough.
     """
     walk = chosen(AOPC_WALKS, protocol, change, levels)
     if reason := unfit(case, walk):
@@ -168,7 +170,7 @@ def aopc(
     "log_odds",
     group="faithfulness",
     needs={"probability"},
-    axes=(TAKEN_AWAY, "log-odds"),
+    axes=(REMOVED, "log-odds"),
     chunked=("mask_lrp",),
     better="lower",
     aliases=("lodds",),
@@ -181,10 +183,10 @@ def log_odds(
     change: str | None = None,
     levels: Sequence[float] | None = None,
 ) -> Measuring:
-    """The logarithm of how the probability falls when the highest scores are taken away.
+    """How far the logarithm of the probability falls when the tokens with the highest scores are removed.
 
-    Mean over levels of ln p(x without the first k tokens) − ln p(x), levels as in `aopc`. A probability below
-    1e-12 counts as 1e-12. 'mask_lrp' and 'attcat': as in `aopc`, both with [PAD] attended to.
+    Mean over levels of ln p(x without the first k tokens) − ln p(x), with the levels of `aopc`. A probability
+    below 1e-12 counts as 1e-12. 'mask_lrp' and 'attcat': as in `aopc`, but both put [PAD] and attend to it.
     """
     walk = chosen(LOG_ODDS_WALKS, protocol, change, levels)
     if reason := unfit(case, walk):
@@ -205,22 +207,22 @@ def log_odds(
     "probability_drop",
     group="faithfulness",
     needs={"probability"},
-    axes=("tokens taken away", FALL),
+    axes=("tokens removed", FALL),
     better="higher",
     paper="ALTI, Figure 6",
 )
 def probability_drop(case: Case, *, most: int = 30, change: str = "delete") -> Measuring:
-    """How far the probability falls with every single token that is taken away, up to 30.
+    """How far the probability falls as up to 30 tokens are removed one by one, highest score first.
 
-    p(x) − p(x without the first k tokens), k = 1 … 30; a text with fewer tokens stays as it is when they are
-    gone. The mean over k.
+    Mean over k = 1 … 30 of p(x) − p(x without the first k tokens). A text with fewer tokens keeps its last
+    value once all of them are removed.
     """
     check_change(change)
     if most < 1:
         raise InvalidOption(f"most={most} is not possible. Use 1 or more.")
     order = case.ranked()
     if not order:
-        return passed_over("no token may be taken away")
+        return passed_over(NOTHING_TO_REMOVE)
     shorter = [case.subject.without(order[:count], change) for count in range(1, most + 1)]
     whole, *left = map(probability, (yield [case.subject.whole, *shorter]))
     falls = tuple(whole - p for p in left)
@@ -235,7 +237,7 @@ BIN_WALKS = {"corrected": ERASER_WALK, "eraser": ERASER_WALK, "alti": ERASER_WAL
 
 
 def mean_of(falls: list[float], protocol: str) -> float:
-    """The mean over bins; the papers divide by one more, for the empty bin."""
+    """The mean over bins; the papers divide by one more, because they count the empty bin."""
     return sum(falls) / (len(falls) + (protocol != "corrected"))
 
 
@@ -243,7 +245,7 @@ def mean_of(falls: list[float], protocol: str) -> float:
     "comprehensiveness",
     group="faithfulness",
     needs={"probability"},
-    axes=(TAKEN_AWAY, FALL),
+    axes=(REMOVED, FALL),
     better="higher",
     paper="DeYoung et al. (2020); ALTI",
 )
@@ -254,10 +256,10 @@ def comprehensiveness(
     change: str | None = None,
     levels: Sequence[float] | None = None,
 ) -> Measuring:
-    """How far the probability falls without the highest scores, at 1, 5, 10, 20 and 50 %.
+    """How far the probability falls when the highest 1, 5, 10, 20 and 50 % of the tokens are removed.
 
-    Mean over the bins of p(x) − p(x without the first ⌈share · n⌉ tokens). 'eraser': divided by the number of
-    bins and one. 'alti': the same, with the least probability so far.
+    Mean over the bins of p(x) − p(x without the first ⌈share · n⌉ tokens). 'eraser': the sum is divided by the
+    number of bins plus one. 'alti': the same, with the lowest probability so far in place of each.
     """
     walk = chosen(BIN_WALKS, protocol, change, levels)
     if reason := unfit(case, walk):
@@ -274,7 +276,7 @@ def comprehensiveness(
     "sufficiency",
     group="faithfulness",
     needs={"probability"},
-    axes=("share of the tokens left", FALL),
+    axes=("share of tokens left", FALL),
     better="lower",
     paper="DeYoung et al. (2020); ALTI",
 )
@@ -285,10 +287,11 @@ def sufficiency(
     change: str | None = None,
     levels: Sequence[float] | None = None,
 ) -> Measuring:
-    """How far the probability falls when only the highest scores are left, at 1, 5, 10, 20 and 50 %.
+    """How far the probability falls when only the highest 1, 5, 10, 20 and 50 % of the tokens are left.
 
-    Mean over the bins of p(x) − p(only the first ⌈share · n⌉ tokens). 'eraser': divided by the number of bins
-    and one. 'alti': the same, with the greatest probability so far, beginning with the empty text.
+    Mean over the bins of p(x) − p(only the first ⌈share · n⌉ tokens). 'eraser': the sum is divided by the
+    number of bins plus one. 'alti': the same, with the highest probability so far (the empty
+    text included).
     """
     walk = chosen(BIN_WALKS, protocol, change, levels)
     if reason := unfit(case, walk):
@@ -314,7 +317,7 @@ GAME_LEVELS = (0.0, *TENTHS)
 
 
 def play(case: Case, is_hiding: bool, levels: Sequence[float], draws: int) -> Measuring:
-    """Whether the right class is still, or already, predicted at every level; the area under that."""
+    """Whether the right class is predicted at every level, and the area under that curve."""
     levels = shares(levels, 2)
     if draws < 1:
         raise InvalidOption(f"draws={draws} is not possible. Use 1 or more.")
@@ -322,9 +325,10 @@ def play(case: Case, is_hiding: bool, levels: Sequence[float], draws: int) -> Me
         return passed_over("no label")
     order = case.ranked()
     if not order:
-        return passed_over("no token may be taken away")
+        return passed_over(NOTHING_TO_REMOVE)
     orders = [order]
     if case.method == "random":
+        # Seeded by the length, so that a resumed run draws the same orders without storing a state.
         generator = np.random.default_rng(len(order))
         orders = [list(generator.permutation(order)) for _ in range(draws)]
     counts = Walk(levels=levels).counts(len(order))
@@ -344,15 +348,15 @@ def play(case: Case, is_hiding: bool, levels: Sequence[float], draws: int) -> Me
     "hiding",
     group="faithfulness",
     needs={"gold"},
-    axes=("share of the tokens hidden", "accuracy"),
+    axes=("share of tokens hidden", "accuracy"),
     better="lower",
     paper="Decoding Layer Saliency (2023), Section 4.1",
 )
 def hiding(case: Case, *, levels: Sequence[float] = GAME_LEVELS, draws: int = DRAWS) -> Measuring:
-    """Accuracy while the highest scores are hidden first, as the area under its curve.
+    """Area under the accuracy as tokens are hidden, highest score first.
 
     Hidden tokens become the mask token and are not attended to. Trapezoids over 0, 10 … 100 % of the
-    ordinary tokens. `random` is the mean of 20 orders.
+    ordinary tokens. `random` is the mean of 20 random orders.
     """
     return (yield from play(case, True, levels, draws))
 
@@ -361,16 +365,16 @@ def hiding(case: Case, *, levels: Sequence[float] = GAME_LEVELS, draws: int = DR
     "revealing",
     group="faithfulness",
     needs={"gold"},
-    axes=("share of the tokens revealed", "accuracy"),
+    axes=("share of tokens revealed", "accuracy"),
     better="higher",
     paper="Decoding Layer Saliency (2023), Section 4.1",
 )
 def revealing(
     case: Case, *, levels: Sequence[float] = GAME_LEVELS, draws: int = DRAWS
 ) -> Measuring:
-    """Accuracy while the highest scores are revealed first, as the area under its curve.
+    """Area under the accuracy as tokens are revealed, highest score first.
 
-    As `hiding`, beginning with everything hidden.
+    As `hiding`, but beginning with everything hidden.
     """
     return (yield from play(case, False, levels, draws))
 
@@ -382,17 +386,17 @@ def revealing(
     "completeness", group="faithfulness", better="lower", paper="Sundararajan et al. (2017)"
 )
 def completeness(case: Case) -> Measuring:
-    """How far signed scores miss the difference that they should add up to, from 0 to 1.
+    """How far the sum of signed scores is from the difference it should equal, from 0 to 1.
 
-    |Σ − Δ| / (|Σ| + |Δ|), Σ the sum of the scores, Δ the explained logit less that of the input with every
-    ordinary token masked ([PAD] where there is no mask token). Only methods meant to add up, such as
+    |Σ − Δ| / (|Σ| + |Δ|). Σ is the sum of the scores; Δ is the explained logit minus that of the input with
+    every ordinary token masked ([PAD] if there is no mask token). Only methods designed to add up, such as
     integrated_gradients, come near 0.
     """
     subject = case.subject
     if not case.signed:
-        return passed_over("scores without sign add up to nothing")
+        return passed_over("the scores have no sign, so they do not add up")
     if not subject.eligible:
-        return passed_over("no token may be taken away")
+        return passed_over(NOTHING_TO_REMOVE)
     change = "mask" if subject.mask_id is not None else "pad_attended"
     answers = yield [subject.whole, subject.without(subject.eligible, change)]
     gained, total = answers[0].logit - answers[1].logit, float(case.scores.sum())

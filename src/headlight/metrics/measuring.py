@@ -1,4 +1,4 @@
-"""Metrics on cases: those that ask the model have all their probes put to it in one go."""
+"""Runs metrics on cases; the probes of all metrics go to the model together."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,13 +9,13 @@ from headlight.probing.ask import ask
 from headlight.probing.probe import Probe
 
 Waiting = tuple[int, str, Measuring, Sequence[Probe]]
-"""A metric that has asked: the number of its case, its name in the run, itself, and its probes."""
+"""A metric that waits for answers: number of its case, its name in the run, the generator, its probes."""
 
 
 def begun(
     cases: Sequence[Case], metrics: Metrics
 ) -> tuple[list[dict[str, Measures]], list[Waiting]]:
-    """What metrics find without the model, and those that wait for answers."""
+    """Start every metric: the results of those that need no model, and the metrics that wait for answers."""
     found: list[dict[str, Measures]] = [{} for _ in cases]
     waiting: list[Waiting] = []
     for number, case in enumerate(cases):
@@ -32,7 +32,7 @@ def begun(
 
 
 def measure(model: Model, cases: Sequence[Case], metrics: Metrics) -> list[dict[str, Measures]]:
-    """Every metric (by its name in the run, with its options) on every case; all probes in one go."""
+    """Every metric (by its name in the run, with its options) on every case; equal probes run once."""
     found, waiting = begun(cases, metrics)
     answers = iter(ask(model, [probe for *_, probes in waiting for probe in probes]))
     for number, name, metric, probes in waiting:

@@ -1,4 +1,4 @@
-"""Metrics that compare scores with what people know: answers, and reasons that they marked."""
+"""Metrics that compare scores with what people know: right answers, and reasons that they marked."""
 
 import math
 
@@ -20,16 +20,16 @@ def highest(case: Case, count: int) -> set[int]:
 
 
 def check_count(k: int, protocol: str) -> None:
-    """Refuse to look at nothing, or in an unknown way."""
+    """Refuse a count below 1, or an unknown protocol."""
     check_protocol(protocol, "attcat", "mask_lrp")
     if k < 1:
         raise InvalidOption(f"k={k} is not possible. Use 1 or more.")
 
 
 def hits(case: Case, k: int, protocol: str) -> list[tuple[int, int]]:
-    """How many of the k highest tokens are in an answer, and its length, for every right answer.
+    """For every right answer, how many of the k highest tokens are in it, and its length.
 
-    The papers' protocols rank special tokens too, and know only the first answer.
+    The papers' protocols rank special tokens too, and use only the first answer.
     """
     if protocol == "corrected":
         best = highest(case, k)
@@ -47,10 +47,10 @@ def hits(case: Case, k: int, protocol: str) -> list[tuple[int, int]]:
     paper="AttCAT, Mask-LRP",
 )
 def precision_at_k(case: Case, *, k: int = 20, protocol: str = "corrected") -> Measures:
-    """Which share of the k highest tokens is in the right answer.
+    """The share of the k highest tokens that are in the right answer.
 
-    Ordinary tokens only, min(k, their number) of them; of several right answers the best. 'attcat' counts the
-    hits instead; 'mask_lrp' gives their share of the answer, which is recall.
+    Ordinary tokens only, min(k, their number) of them. If there are several right answers, the best one counts.
+    'attcat' gives the number of hits instead. 'mask_lrp' gives their share of the answer, which is recall.
     """
     check_count(k, protocol)
     if not case.answers or all(case.subject.row.is_special):
@@ -68,9 +68,10 @@ def precision_at_k(case: Case, *, k: int = 20, protocol: str = "corrected") -> M
     "recall_at_k", group="agreement", needs={"answers"}, better="higher", paper="AttCAT, Mask-LRP"
 )
 def recall_at_k(case: Case, *, k: int = 20, protocol: str = "corrected") -> Measures:
-    """Which share of the right answer is among the k highest tokens.
+    """The share of the right answer that is among the k highest tokens.
 
-    Of several right answers the best. 'mask_lrp': hits of all examples over the tokens of all answers.
+    If there are several right answers, the best one counts. 'mask_lrp': the hits of all examples divided by the
+    tokens of all answers.
     """
     check_count(k, protocol)
     if not case.answers or all(case.subject.row.is_special):
@@ -89,13 +90,13 @@ def recall_at_k(case: Case, *, k: int = 20, protocol: str = "corrected") -> Meas
 def rationale(case: Case, *, protocol: str = "corrected") -> Measures:
     """How well the scores find what a person marked: token F1, IoU, and area under precision and recall.
 
-    f1 and iou take as many of the highest tokens as are marked. auprc: average precision of the ranking.
-    'eraser': iou is the F1 of spans that overlap a marked one by half or more.
+    f1 and iou use as many of the highest tokens as are marked. auprc is the average precision of the ranking.
+    'eraser': iou is the F1 of spans that overlap a marked span by half or more.
     """
     check_protocol(protocol, "eraser")
     ordinary = case.ordinary
     if case.marks is None:
-        return passed_over("nobody marked reasons")
+        return passed_over("nobody marked tokens")
     marks = case.marks & ordinary
     if not marks.any() or marks[ordinary].all():
         return passed_over("all tokens or none are marked")
@@ -111,7 +112,7 @@ def rationale(case: Case, *, protocol: str = "corrected") -> Measures:
 
 
 def average_precision(scores: NDArray[np.float64], marks: NDArray[np.bool_]) -> float:
-    """Σ (recall gained) · precision, down the ranking; equal scores count as one step."""
+    """Σ (gain in recall) · precision, down the ranking; equal scores count as one step."""
     order = np.argsort(-scores, kind="stable")
     hits_so_far = np.cumsum(marks[order])
     last = np.append(np.diff(scores[order]) != 0, True)
@@ -132,7 +133,7 @@ def spans(flags: NDArray[np.bool_]) -> list[set[int]]:
 
 
 def span_f1(chosen: NDArray[np.bool_], marks: NDArray[np.bool_]) -> float:
-    """F1 of spans, where a span is found if it overlaps another by half of their union."""
+    """F1 of spans; a span is found if it overlaps another by at least half of their union."""
     first, second = spans(chosen), spans(marks)
 
     def found(some: list[set[int]], others: list[set[int]]) -> float:

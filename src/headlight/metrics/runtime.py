@@ -7,6 +7,6 @@ from headlight.metrics.case import METRICS, Measure, Measures
 def runtime(seconds: float, plain: float) -> Measures:
     """Seconds for one example explained alone, and as a multiple of a plain forward pass.
 
-    Measured, so it is the one metric that differs from run to run.
+    It is measured with a clock, so it is the one metric that differs from run to run.
     """
     return {"seconds": Measure(seconds), "passes": Measure(seconds / plain)}

@@ -1,4 +1,4 @@
-"""Metrics that compare scores with other scores of the same tokens: of another class, model or weights."""
+"""Metrics that compare scores with others of the same tokens: for another class, model or weights."""
 
 import math
 from typing import Any
@@ -14,11 +14,11 @@ from headlight.metrics.statistics import is_constant, rank_correlation
 Array = NDArray[np.float64]
 
 
-CONSTANT = "scores of one token, or all the same"
+CONSTANT = "a single score, or all scores equal"
 
 
 def mean_of_rivals(values: dict[str, float]) -> Measures:
-    """The mean over the other models that decide alike."""
+    """The mean over the other models that make the same decision."""
     known = [value for value in values.values() if not math.isnan(value)]
     if not known:
         return passed_over(CONSTANT if values else "the models decide differently")
@@ -29,10 +29,11 @@ def mean_of_rivals(values: dict[str, float]) -> Measures:
     "kendall_confidence", group="stability", roles=("runner_up",), better="lower", paper="AttCAT"
 )
 def kendall_confidence(case: Case, *, protocol: str = "corrected") -> Measures:
-    """Kendall's τ between the scores for the explained class and for the second best.
+    """Kendall's τ between the scores for the explained class and those for the second best.
 
-    τ_b of the scores of ordinary tokens: near 1, the method says the same whatever it is asked. 'attcat'
-    correlates the two orders of token numbers, special tokens included, as the released code does.
+    τ_b of the scores of ordinary tokens. Near 1, the method gives the same answer whatever class it is asked
+    about. 'attcat' correlates the two rankings as lists of token positions, special tokens included, as the
+    released code does.
     """
     check_protocol(protocol, "attcat")
     others = case.role("runner_up")
@@ -55,10 +56,10 @@ def kendall_confidence(case: Case, *, protocol: str = "corrected") -> Measures:
     "jaccard", group="stability", roles=("rival",), better="higher", paper="ALTI, Section 5.2"
 )
 def jaccard(case: Case, *, share: float = 0.25, protocol: str = "corrected") -> Measures:
-    """How much the highest quarter of the tokens is the same in another model, |A ∩ B| / |A ∪ B|.
+    """How far another model agrees on the highest quarter of the tokens, |A ∩ B| / |A ∪ B|.
 
-    ⌈share · n⌉ ordinary tokens; only examples on which both models decide alike; mean over the other models.
-    'alti' counts special tokens too.
+    ⌈share · n⌉ ordinary tokens. Only examples on which both models make the same decision; mean over the other
+    models. 'alti' counts special tokens too.
     """
     check_protocol(protocol, "alti")
     if not 0 < share <= 1:
@@ -86,8 +87,8 @@ def jaccard(case: Case, *, share: float = 0.25, protocol: str = "corrected") -> 
 def spearman(case: Case, *, protocol: str = "corrected") -> Measures:
     """Spearman's ρ between the scores in this model and in another.
 
-    Ordinary tokens, mean ranks for equal scores; only examples on which both models decide alike. 'alti':
-    1 − 6 Σ d² / (n (n² − 1)) of dense ranks, special tokens included.
+    Ordinary tokens; equal scores get their mean rank. Only examples on which both models make the same
+    decision. 'alti': 1 − 6 Σ d² / (n (n² − 1)) of dense ranks, special tokens included.
     """
     check_protocol(protocol, "alti")
     keep = case.ordinary
@@ -107,26 +108,26 @@ def spearman(case: Case, *, protocol: str = "corrected") -> Measures:
     "randomisation",
     group="stability",
     roles=("randomised",),
-    axes=("blocks with other weights, and the head", "|Spearman's ρ|"),
+    axes=("parts with random weights: the head, then blocks", "|Spearman's ρ|"),
     better="lower",
     paper="Adebayo et al. (2018)",
 )
 def randomisation(case: Case) -> Measures:
-    """How much of a ranking outlives the weights: |Spearman's ρ| with scores of randomised networks.
+    """How much of a ranking survives random weights: |Spearman's ρ| with scores of randomised networks.
 
-    Weights are drawn anew from the head down, one more block at a time; the mean over these networks. A
+    Weights are drawn again from the head down, one more block at a time; the mean over these networks. A
     method whose scores do not change explains the input, not the model. Constant scores count as 0: nothing
-    outlived.
+    survived.
     """
-    found = case.role("randomised")
-    if not found:
+    by_depth = case.role("randomised")
+    if not by_depth:
         return passed_over("not among the examples that are randomised")
     keep = case.ordinary
     curve = []
-    for depth in sorted(found, key=int):
-        value = rank_correlation(case.scores[keep], found[depth][keep])
+    for depth in sorted(by_depth, key=int):
+        value = rank_correlation(case.scores[keep], by_depth[depth][keep])
         curve.append(0.0 if math.isnan(value) else abs(value))
-    levels = tuple(float(depth) for depth in sorted(found, key=int))
+    levels = tuple(float(depth) for depth in sorted(by_depth, key=int))
     return {"": Measure(float(np.mean(curve)), levels=levels, curve=tuple(curve))}
 
 
@@ -134,12 +135,12 @@ def randomisation(case: Case) -> Measures:
     "conservation", group="stability", roles=("ledger",), better="lower", paper="Bach et al. (2015)"
 )
 def conservation(case: Case) -> Measures:
-    """How far relevance is from 1 at the worst block boundary, in methods that send it back.
+    """How far the sum of relevance is from 1 at the worst block boundary, for methods that send relevance.
 
-    max |Σ R − 1|, without a mask, in the preset of the method.
+    max |Σ R − 1| by the method's preset, without a head mask.
     """
     ledger = case.role("ledger")
     if not ledger:
-        return passed_over("no relevance is sent back")
+        return passed_over("the method sends no relevance")
     (sums,) = ledger.values()
     return {"": Measure(float(np.abs(sums - 1).max()), curve=tuple(sums.tolist()))}

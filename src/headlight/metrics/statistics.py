@@ -1,4 +1,4 @@
-"""What many measures come to: mean, standard error, bootstrap interval; and methods compared in pairs."""
+"""Summaries of measures (mean, standard error, bootstrap interval), and paired comparisons of methods."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -11,19 +11,19 @@ from scipy.stats import spearmanr
 
 RESAMPLES = 2_000
 WEIGHTINGS = RESAMPLES // 20
-"""Random weights of all examples, for values that are not means."""
+"""How many times all examples get random weights, for values that are not means."""
 FLIPS = 10_000
 LARGE = 10_000
-"""Beyond this many examples, as many random groups of them are drawn: 2,000 × n draws take too long."""
+"""Beyond this many examples, this many random groups of them are resampled: 2,000 × n draws take too long."""
 AT_ONCE = 1_000_000
-"""Draws that are held in memory."""
+"""How many draws are held in memory at a time."""
 
 
 @dataclass(frozen=True)
 class Summary:
     """The (weighted) mean over examples with its standard error and 95 % bootstrap interval.
 
-    passed_over: examples to which the metric did not apply; noted: those where something had to be done.
+    passed_over: examples to which the metric did not apply. noted: examples whose measure has a note.
     """
 
     mean: float
@@ -75,7 +75,7 @@ def resampled_means(
 
 
 def grouped(values: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Sums over random groups, the same for all values of one length; the values if they are few."""
+    """Sums over random groups; few values are returned as they are. Equal lengths get equal groups."""
     if len(values) <= LARGE:
         return values
     groups = np.random.default_rng(seed).permutation(len(values)) % LARGE
@@ -83,16 +83,16 @@ def grouped(values: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
 
 
 def pieces(rows: int, width: int) -> list[int]:
-    """How many rows of that width are drawn at a time, until all are."""
+    """How many rows of that width to draw at a time, until all are drawn."""
     most = max(1, AT_ONCE // width)
     return [min(most, rows - start) for start in range(0, rows, most)]
 
 
 def summarise_weighted(value: Callable[[Sequence[float] | None], float], count: int) -> Summary:
-    """The summary of one value of all examples, which is a function of their weights.
+    """The summary of one value of all examples, given as a function of their weights.
 
-    Resampled examples would not do: those left out take what only they have with them. Random weights also
-    move the mean, so the interval is the value and 1.96 of their standard deviations either way.
+    Resampling would not work: words that occur only in left-out examples would be missing. Random weights also
+    shift the mean, so the interval is the value ± 1.96 standard deviations.
     """
     own = value(None)
     if math.isnan(own):
@@ -105,7 +105,7 @@ def summarise_weighted(value: Callable[[Sequence[float] | None], float], count: 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two methods on the same examples: mean difference, interval, and how often chance does as much."""
+    """Two methods on the same examples: mean difference, its interval, and a p-value."""
 
     difference: float
     low: float
@@ -120,10 +120,10 @@ def compare(
     *,
     seed: int = 0,
 ) -> Comparison:
-    """First less second, example by example; those that either side passed over are left out.
+    """First minus second, example by example; examples that either side passed over are left out.
 
-    p: the share of 10,000 random changes of sign whose mean is as far from 0, two-sided (Fisher's test of
-    paired differences), with the observed one counted among them; of many examples, groups change sign.
+    p: the share of 10,000 random changes of sign whose mean is at least as far from 0 (Fisher's two-sided test
+    of paired differences), counting the observed one. With many examples, groups of them change sign together.
     """
     gaps = np.asarray(first, np.float64) - np.asarray(second, np.float64)
     gaps = gaps[~np.isnan(gaps)]
@@ -142,10 +142,10 @@ def compare(
 def chunk_weights(
     values: Sequence[float] | NDArray[np.float64], processes: int = 10
 ) -> NDArray[np.float64]:
-    """Weights by which a mean is the unweighted mean of the means of chunks.
+    """Weights that turn a weighted mean into the unweighted mean of the means of chunks.
 
-    Mask-LRP's released code averages so. Chunks have ⌊n / processes⌋ examples in order, a remainder is one
-    more; NaN counts as nothing.
+    Mask-LRP's released code averages like this. Chunks are ⌊n / processes⌋ consecutive examples; a remainder
+    is one more chunk. NaN is not counted.
     """
     known = ~np.isnan(np.asarray(values, np.float64))
     size = max(1, len(known) // processes)

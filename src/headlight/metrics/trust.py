@@ -1,4 +1,4 @@
-"""How far a method's order of the tokens of one text can be trusted: its deletion curve beside random ones."""
+"""How far to trust a method's ranking of the tokens of one text: its deletion curve beside random ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 Level = Literal["unknown", "poor", "fair", "good"]
 
 LITTLE = 0.05
-"""A smaller change of the probability is none that anyone would act on; a choice, not a measurement."""
+"""Nobody would act on a smaller change of the probability. This is a choice, not a measurement."""
 SLIGHT = LITTLE / 2
 """The least gain over the mean of random orders that counts as somewhat better."""
 LOW_QUANTILE, HIGH_QUANTILE = 0.1, 0.9
-"""Nine in ten random orders are above the first and below the second: the spread that the page draws."""
+"""Nine in ten random orders are above the first, nine in ten below the second: the band that the page draws."""
 MOSTLY = 0.5
 """A curve is below chance if it is below the low quantile at this share of its levels or more: a single
 level can be low by luck, and at the last ones hardly a token is left to tell orders apart."""
 
 SENTENCES: dict[Level, str] = {
-    "unknown": "Cannot be told here: the answer hardly moves, whatever is taken away.",
+    "unknown": "Cannot be judged here: the answer hardly changes, whatever is removed.",
     "poor": "No better than chance: do not rely on this map.",
     "fair": "Somewhat better than chance.",
     "good": "Clearly better than chance.",
@@ -29,9 +29,9 @@ SENTENCES: dict[Level, str] = {
 
 @dataclass(frozen=True)
 class Trust:
-    """A verdict, and the mean probability that a method's order and random orders leave.
+    """A verdict, and the mean probability left by the method's order and by random orders.
 
-    Both means are over the levels between the whole text and nothing, where every order is the same.
+    Both means leave out the whole text and the empty text, because all orders agree there.
     """
 
     level: Level
@@ -45,9 +45,9 @@ class Trust:
 
 
 def trust_in(curve: Sequence[float], random: Sequence[Sequence[float]]) -> Trust:
-    """The verdict on a method from its deletion curve and those of random orders.
+    """The verdict on a method, from its deletion curve and those of random orders.
 
-    A curve is the probability of the target from the whole text to nothing, one value per level.
+    A curve is the probability of the target from the whole text to the empty one, one value per level.
     """
     own, others = np.array(curve, np.float64), np.array(random, np.float64)
     inner, drawn = own[1:-1], others[:, 1:-1]

@@ -1,4 +1,4 @@
-"""Words of a class: token types by their summed scores, and how much classes share them."""
+"""Words of a class: token types ranked by their summed scores, and how many of them classes share."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -20,7 +20,7 @@ SIZES = (5, 10, 20, 30, 50, 75, 100)
 
 @dataclass(frozen=True, eq=False)
 class TypeScores:
-    """The scores of one example by token type, ordinary tokens only, and the class it was given."""
+    """The scores of one example by token type, ordinary tokens only, and its predicted class."""
 
     tokens: tuple[str, ...]
     scores: NDArray[np.float64]
@@ -28,25 +28,25 @@ class TypeScores:
 
 
 Documents = str | tuple[Mapping[str, int], int]
-"""In how many documents each word is, and how many there are; or the file that says so."""
+"""How many documents contain each word, and how many documents there are; or a file with both."""
 
 
 def inverse_frequencies(documents: Mapping[str, int], count: int) -> dict[str, float]:
-    """ln((1 + documents) / (1 + those with the word)) + 1, by word."""
+    """ln((1 + documents) / (1 + documents with the word)) + 1, by word."""
     return {word: math.log((1 + count) / (1 + seen)) + 1 for word, seen in documents.items()}
 
 
 @cache
 def read_frequencies(path: str) -> tuple[dict[str, int], int]:
-    """How many documents hold each word, and how many there are, from a file of words and counts."""
+    """How many documents contain each word, and how many there are, from a file of words and counts."""
     try:
         lines = (line.rstrip("\r\n") for line in lines_of(Path(path)))
         (_, total), *rows = (line.split("\t") for line in lines if line)
         return {word: int(count) for word, count in rows}, int(total)
     except ValueError as error:
         raise InvalidInput(
-            f"'{path}' does not hold counts of documents: {error}. Its first line is '# documents', a tab "
-            "and how many there are; every other one a word, a tab and how many hold it."
+            f"'{path}' does not hold counts of documents: {error}. The first line must be '# documents', a "
+            "tab and their number; every other line a word, a tab and the number of documents with it."
         ) from error
 
 
@@ -61,17 +61,17 @@ def own_frequencies(examples: Sequence[TypeScores]) -> tuple[dict[str, int], int
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Examples as arrays, so that they can be summed again and again with other weights.
+    """Examples as arrays, so that they can be summed many times with other weights.
 
-    cells: a class and a token type each, in their order. places: the cell of every token of every example;
-    scores: its score; owners: its example.
+    cells: pairs of a class and a token type, sorted. places, scores, owners: the cell, the score and the
+    example of every token.
     """
 
     examples: tuple[TypeScores, ...]
 
     @classmethod
     def of(cls, examples: "Corpus | Sequence[TypeScores]") -> "Corpus":
-        """Examples, arranged if they are not yet."""
+        """Examples as a corpus; a corpus is returned unchanged."""
         return examples if isinstance(examples, Corpus) else cls(tuple(examples))
 
     @cached_property
@@ -94,12 +94,12 @@ class Corpus:
 
     @cached_property
     def known(self) -> dict[str | None, NDArray[np.float64]]:
-        """The rarities that were asked for."""
+        """The rarities computed so far, by file of documents."""
         return {}
 
     @cached_property
     def ranges(self) -> dict[str, slice]:
-        """Where the cells of each class stand."""
+        """The slice of `cells` that belongs to each class."""
         labels = [label for label, _ in self.cells]
         every = sorted({each.predicted for each in self.examples})
         return {
@@ -107,7 +107,7 @@ class Corpus:
         }
 
     def rarity(self, documents: Documents | None) -> NDArray[np.float64]:
-        """The IDF of every cell by counts of documents, by a file of them, or by the examples themselves."""
+        """The IDF of every cell, from counts of documents, a file of them, or the examples themselves."""
         if isinstance(documents, tuple):
             return self.weighed(*documents)
         if documents not in self.known:
@@ -116,7 +116,7 @@ class Corpus:
         return self.known[documents]
 
     def weighed(self, seen: Mapping[str, int], total: int) -> NDArray[np.float64]:
-        """The IDF of every cell; a word that no document holds has that of one in none."""
+        """The IDF of every cell; a word in no document gets the highest."""
         by_word = inverse_frequencies(seen, total)
         rarest = math.log(1 + total) + 1
         return np.array(
@@ -132,8 +132,8 @@ def class_words(
 ) -> dict[str, list[tuple[str, float]]]:
     """The token types with the highest summed scores times IDF for each predicted class.
 
-    documents: in how many each word is, and how many there are, or a file of that; by default the examples
-    themselves are counted. weights: of the examples, 1 if not given.
+    documents: how many contain each word and how many there are, or a file with both; by default the examples
+    are counted. weights: one per example; 1 by default.
     """
     corpus = Corpus.of(examples)
     if weights is not None and len(weights) != len(corpus.examples):
@@ -169,14 +169,17 @@ def token_overlap(
     sizes: Sequence[int] = SIZES,
     documents: Documents | None = None,
 ) -> Measures:
-    """How many of the highest words classes have in common: the fewer, the more a method tells them apart.
+    """How many of their highest words classes share; the fewer, the better a method tells classes apart.
 
-    Token types by their scores summed over all examples of a predicted class, times IDF; the share of the
-    first k that two classes share, averaged over pairs of classes and over k = 5 … 100. documents: in how
-    many each word is, and how many there are, or a file of that; by default the examples are counted.
+    Token types are ranked by their scores, summed over all examples of a predicted class, times IDF. The value
+    is the share of the first k words that two classes have in common, averaged over pairs of classes and over
+    k = 5 … 100. documents: how many contain each word and how many there are, or a file with both; by default
+    the examples are counted.
     """
     if not sizes or min(sizes) < 1:
-        raise InvalidOption(f"sizes={tuple(sizes)} are not numbers of words. Use 1 or more.")
+        raise InvalidOption(
+            f"sizes={tuple(sizes)} are not numbers of words. Use numbers from 1 up."
+        )
     words = class_words(examples, max(sizes), documents, weights)
     if len(words) < 2:
         return passed_over("fewer than two classes were predicted")

@@ -1,4 +1,4 @@
-"""Figures for papers and slides; needs the extra `plot`. Each function returns a matplotlib figure."""
+"""Figures for papers and slides; every function returns a matplotlib figure. Needs the extra `plot`."""
 
 from headlight.plot.canvas import dark_paper, save
 from headlight.plot.generation import generation

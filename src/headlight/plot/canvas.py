@@ -1,4 +1,4 @@
-"""Empty figures, and how they are written. Matplotlib is loaded when the first figure is made."""
+"""Makes empty figures and saves figures. Matplotlib is loaded when the first figure is made."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ PAPER: ContextVar[Paper] = ContextVar("paper", default=LIGHT)
 
 @contextmanager
 def dark_paper() -> Iterator[None]:
-    """Figures that are made inside are light on dark."""
+    """Figures made inside this block are light on dark."""
     before = PAPER.set(DARK)
     try:
         yield
@@ -33,7 +33,7 @@ def dark_paper() -> Iterator[None]:
 
 
 def paper() -> Paper:
-    """What figures are drawn on now."""
+    """The paper that figures are drawn on now."""
     return PAPER.get()
 
 
@@ -43,7 +43,8 @@ def ink() -> tuple[float, float, float]:
 
 
 def figure(width: float, height: float) -> "tuple[Figure, Axes]":
-    """A figure of so many inches with one set of axes, without matplotlib's global state."""
+    """A figure of this size in inches with one set of axes."""
+    # Not pyplot: its global state would keep every figure alive and change the user's backend.
     try:
         found: Figure = import_module("matplotlib.figure").Figure(
             figsize=(width, height), layout="constrained", facecolor=colour(paper().paper)
@@ -70,7 +71,7 @@ def colour(rgb: Rgb) -> tuple[float, float, float]:
 
 
 def shades(is_signed: bool, colours: Palette) -> "Colormap":
-    """The scale of the renderers for values from −1, or 0 where there is no sign, to 1; none for NaN."""
+    """The colour scale of the renderers: from −1 (0 if unsigned) to 1; NaN has no colour."""
     colormaps = import_module("matplotlib.colors")
     stops = (-1.0, 0.0, 1.0) if is_signed else (0.0, 1.0)
     painted = [colour(shade(stop, is_signed, colours, paper())) for stop in stops]
@@ -79,7 +80,7 @@ def shades(is_signed: bool, colours: Palette) -> "Colormap":
 
 
 def save(drawn: "Figure", path: str | Path, kind: str | None = None) -> None:
-    """Write a figure as PNG, SVG or PDF, by the suffix of the file, whole or not at all."""
+    """Write a figure as PNG, SVG or PDF, by the suffix of the file; never a partial file."""
     kind = kind or Path(path).suffix.removeprefix(".").lower()
     if kind not in FORMATS:
         raise InvalidOption(
@@ -87,6 +88,7 @@ def save(drawn: "Figure", path: str | Path, kind: str | None = None) -> None:
         )
     matplotlib = import_module("matplotlib")
     content = BytesIO()
+    # No dates, a fixed salt for ids, and text as text: equal figures give equal files that can be searched.
     settings = {"svg.fonttype": "none", "svg.hashsalt": "headlight", "pdf.fonttype": 42}
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     with matplotlib.rc_context(settings):

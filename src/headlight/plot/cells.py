@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 READABLE = 40
-"""Up to so many names have their full size."""
+"""Up to this many names are drawn at full size."""
 WIDEST, HIGHEST = 12.0, 12.0
 
 
@@ -31,7 +31,7 @@ def cell_map(cells: Cells) -> "Figure":
 
 
 def add_scale(image: "AxesImage", cells: Cells, beside: "list[Axes]", **place: Any) -> None:
-    """The scale of an image beside axes, with the words of its colours."""
+    """Add the colour scale of an image beside axes, with the words for its colours."""
     drawn = beside[0].get_figure()
     assert drawn is not None
     bar = drawn.colorbar(image, ax=beside, **place)
@@ -44,7 +44,7 @@ def add_scale(image: "AxesImage", cells: Cells, beside: "list[Axes]", **place: A
 
 
 def paint(axes: "Axes", cells: Cells) -> "AxesImage":
-    """The cells, with a minus in negative ones; cells that have no score are left blank."""
+    """Draw the cells, with a minus in negative ones; cells without a score stay blank."""
     top = cells.largest or 1.0
     image = axes.imshow(
         cells.values,
@@ -72,7 +72,7 @@ def paint(axes: "Axes", cells: Cells) -> "AxesImage":
 
 
 def outline(axes: "Axes", cells: Cells) -> None:
-    """A line around the cells that have a score, so that none and nothing can be told apart."""
+    """Draw a line around the cells that have a score, so that a score of 0 differs from no score."""
     from matplotlib.patches import Rectangle
 
     for row, values in enumerate(cells.values):

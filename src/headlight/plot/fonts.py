@@ -1,4 +1,4 @@
-"""Fonts that are there, and text that they can draw."""
+"""Installed fonts, and text that they can draw."""
 
 from functools import cache
 from importlib import import_module
@@ -29,9 +29,9 @@ WANTED = (
     "Symbola",
     "Arial Unicode MS",
 )
-"""Fonts in the order in which a glyph is looked for; DejaVu Sans comes with matplotlib."""
+"""Fonts in the order in which they are searched for a glyph; DejaVu Sans comes with matplotlib."""
 PIXELS = 96
-"""Pixels of a layout in an inch."""
+"""Pixels per inch of a layout."""
 POINTS = 72 / PIXELS
 RIGHT_TO_LEFT_MARK = "\u200f"
 
@@ -45,7 +45,7 @@ def families() -> list[str]:
 
 @cache
 def characters() -> frozenset[int]:
-    """All characters that one of them has."""
+    """All characters that one of the installed fonts has."""
     manager = import_module("matplotlib.font_manager")
     found: set[int] = set()
     for name in families():
@@ -54,7 +54,7 @@ def characters() -> frozenset[int]:
 
 
 def drawable(text: str) -> str:
-    """The text with a sign for each character that no font has; joined emoji are one."""
+    """The text with a replacement sign for each character (or joined emoji) that no font has."""
     known = characters()
     shown = []
     for cluster in clusters(visible(text)):
@@ -64,13 +64,13 @@ def drawable(text: str) -> str:
 
 
 def verbatim(text: str) -> str:
-    """Text for titles and ticks, which matplotlib would read as a formula where it has dollars."""
+    """Text for titles and ticks; dollar signs are escaped, because matplotlib reads them as formulas."""
     return drawable(text).replace("$", r"\$")
 
 
 @cache
 def measuring() -> Any:
-    """What knows how many dots wide a text will be in a PNG."""
+    """A matplotlib renderer that measures the width of text in the dots of a PNG."""
     figure = import_module("matplotlib.figure").Figure(dpi=RESOLUTION)
     return import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(figure).get_renderer()
 
@@ -82,7 +82,7 @@ def properties(points: float) -> Any:
 
 
 def width_of(text: str, size: float) -> float:
-    """How wide a text of a size in pixels is when it is drawn."""
+    """The width in pixels of a text drawn at this size in pixels."""
     dots, _, _ = measuring().get_text_width_height_descent(
         drawable(text), properties(size * POINTS), False
     )

@@ -1,4 +1,4 @@
-"""The inputs of every token of a generated text."""
+"""Figure of a generated text: which inputs made each output token."""
 
 from typing import TYPE_CHECKING
 
@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 
 def generation(found: Generation) -> "Figure":
-    """Output tokens (rows) by the tokens before them (columns); what does not exist is left blank."""
+    """Output tokens (rows) by the tokens before them (columns); later tokens stay blank."""
     return cell_map(generation_cells(found))

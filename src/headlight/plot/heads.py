@@ -1,4 +1,4 @@
-"""What heads do, how relations lie in a corpus, and how stable masks are."""
+"""Figures of head masks: what heads do, distances of relations in a corpus, stability of masks."""
 
 from collections.abc import Sequence
 from itertools import cycle
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def head_map(mask: HeadMask) -> "Figure":
-    """Which heads are syntactic, positional, both or neither, with what they do (Mask-LRP, Fig. 5)."""
+    """Which heads are syntactic, positional, both or neither, and what they do (Mask-LRP, Fig. 5)."""
     layers, heads = mask.heads.shape
     drawn, axes = figure(max(4.0, 1.6 + 0.62 * heads), 1.4 + 0.34 * layers)
     for layer in range(1, layers + 1):
@@ -43,7 +43,7 @@ def head_map(mask: HeadMask) -> "Figure":
 
 
 def draw_head(axes: "Axes", mask: HeadMask, layer: int, head: int) -> None:
-    """One cell: the colour of what the head is kept as, and what it does."""
+    """Draw one cell: the colour of the head's kind, and what the head does."""
     kind = mask.kind(layer, head)
     fill = colour(HEAD_KINDS[kind] if kind else paper().empty)
     axes.add_patch(rectangle((head - 0.47, layer - 0.45), 0.94, 0.9, fill))
@@ -55,7 +55,7 @@ def draw_head(axes: "Axes", mask: HeadMask, layer: int, head: int) -> None:
 
 
 def add_legend(drawn: "Figure", mask: HeadMask) -> None:
-    """The names of the kinds of heads that the mask has."""
+    """Add a legend of the kinds of heads in the mask."""
     layers, heads = mask.heads.shape
     numbers = [(n + 1, h + 1) for n in range(layers) for h in range(heads)]
     seen = {mask.kind(*place) for place in numbers}
@@ -81,7 +81,7 @@ def rectangle(corner: tuple[float, float], width: float, height: float, fill: ob
 def relative_positions(
     counts: HeadStatistics, *, relations: Sequence[str] = RELATIONS, farthest: int = 8
 ) -> "Figure":
-    """How far dependents stand from their heads, by relation: λ_k (Mask-LRP, Fig. 1)."""
+    """The distance of dependents from their syntactic heads, by relation: λ_k (Mask-LRP, Fig. 1)."""
     present = [relation for relation in relations if relation in counts.relations]
     if not present:
         raise InvalidInput(f"the corpus has none of the relations {', '.join(relations)}.")
@@ -101,7 +101,7 @@ def relative_positions(
 
 
 def thresholds(found: Sequence[Selection]) -> "Figure":
-    """Heads that pairs of thresholds select, darker where the mask is nearer to the paper's."""
+    """How many heads each pair of thresholds keeps; darker where the mask is closer to the paper's."""
     rows = sorted({each.syntactic for each in found})
     columns = sorted({each.positional for each in found})
     drawn, axes = figure(1.8 + 0.75 * len(columns), 1.2 + 0.42 * len(rows))
@@ -140,7 +140,7 @@ def square(axes: "Axes", place: tuple[int, int], strength: float, label: str) ->
 
 
 def finish(axes: "Axes", columns: Sequence[str], rows: Sequence[str]) -> None:
-    """Limits and names of a table."""
+    """Set the limits and names of a table."""
     axes.set(xlim=(-0.6, len(columns) - 0.4), ylim=(-0.6, len(rows) - 0.4))
     axes.set_xticks(range(len(columns)), columns, fontsize=8)
     axes.set_yticks(range(len(rows)), rows, fontsize=8)
@@ -149,7 +149,7 @@ def finish(axes: "Axes", columns: Sequence[str], rows: Sequence[str]) -> None:
 
 
 def sample_sizes(found: Sequence[SampleSize]) -> "Figure":
-    """How the mask settles as texts are added: median and range over the draws."""
+    """How the mask becomes stable as texts are added: median and range over the draws."""
     drawn, axes = figure(5.5, 3.2)
     curves = {
         "with the mask of the whole corpus": [(each.texts, each.whole) for each in found],

@@ -1,4 +1,4 @@
-"""What every layer adds: layers by tokens, with their sum and a rollout beside them."""
+"""Figure of a method layer by layer: layers by tokens, with their sum and a rollout."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BAND = READABLE
-"""Tokens side by side; longer texts go on below."""
+"""How many tokens are drawn side by side; longer texts continue below."""
 
 
 def layers(attributions: Sequence[Attribution], *, rollout: Attribution | None = None) -> "Figure":
     """Layers (rows, the first on top) by tokens, with the rows 'sum' and 'rollout' (AttCAT, Fig. 4).
 
-    attributions: what `headlight.explain_layers` gives for one input. The sum is shown for methods that
-    are sums over layers. Layers share one scale; the sum and the rollout have their own.
+    attributions: the result of `headlight.explain_layers` for one input. The sum is shown for methods that are
+    sums over layers. All layers share one scale; the sum and the rollout have their own.
     """
     blocks = layer_cells(attributions, rollout)
     count = len(attributions[0])
@@ -57,11 +57,11 @@ def layers(attributions: Sequence[Attribution], *, rollout: Attribution | None =
 
 
 def layer_cells(attributions: Sequence[Attribution], rollout: Attribution | None) -> list[Cells]:
-    """The layers, and below them what is made of them, each with its scale."""
+    """The layers, the sum if the method is one, and the rollout if given, each with its own scale."""
     if not attributions or any("layer" not in each.options for each in attributions):
         raise InvalidInput(
-            "layers are drawn from what headlight.explain_layers gives for one input: a list of "
-            "attributions, one for each layer."
+            "these are not the layers of one input. Give the result of headlight.explain_layers: a list "
+            "of attributions, one for each layer."
         )
     first = attributions[0]
     if any(each.tokens != first.tokens for each in (*attributions, rollout or first)):
@@ -77,7 +77,7 @@ def layer_cells(attributions: Sequence[Attribution], rollout: Attribution | None
 
 
 def is_sum(method: str) -> bool:
-    """Whether a method is the sum of what its layers give."""
+    """Whether a method is the sum of the scores of its layers."""
     name, _ = parse_specification(method)
     return name in METHODS and METHODS[name].layered is not None
 
@@ -85,7 +85,7 @@ def is_sum(method: str) -> bool:
 def scaled(
     first: Attribution, names: tuple[str, ...], scores: NDArray[np.floating[Any]], is_signed: bool
 ) -> Cells:
-    """Rows of scores on the scale of their largest ordinary token."""
+    """Rows of scores, scaled to their largest ordinary token."""
     largest = float(np.abs(scores[:, first.ordinary]).max())
     return Cells(headline(first), names, readable(first.tokens), scores, is_signed, largest)
 

@@ -1,4 +1,4 @@
-"""Token-to-token matrices."""
+"""Figure of a token-to-token matrix."""
 
 from typing import TYPE_CHECKING
 
@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 
 def matrix(mixing: TokenMixing, layer: int = -1, *, accumulated: bool = True) -> "Figure":
-    """One layer, or the product up to it: rows are tokens there, columns input tokens (ALTI, Fig. 5)."""
+    """One layer, or the product up to it: rows are output tokens, columns input tokens (ALTI, Fig. 5)."""
     return cell_map(mixing_cells(mixing, layer, accumulated))

@@ -21,21 +21,21 @@ DASHES = ("-", "--", ":", "-.")
 
 
 def styles() -> Any:
-    """Line styles that can be told apart, also in grey."""
+    """Line styles that can be told apart even in grey."""
     return cycle({"color": colour(hue), "linestyle": dash} for dash, hue in product(DASHES, HUES))
 
 
 def curves(results: Results, metric: str, methods: Sequence[str] | None = None) -> "Figure":
-    """The mean curve of a metric for every method; the legend has its mean."""
+    """The mean curve of a metric for every method; the legend shows its mean value."""
     drawn, axes = figure(7.5, 4.2)
-    found = 0
+    drawn_curves = 0
     for method, style in zip(methods or results.methods, styles(), strict=False):
         levels, means = results.curve(metric, method)
         if len(levels):
             mean = results.summary(metric, method).mean
             axes.plot(levels, means, label=f"{method} {mean:.3f}", linewidth=1.5, **style)
-            found += 1
-    if not found:
+            drawn_curves += 1
+    if not drawn_curves:
         raise InvalidInput(f"'{metric}' has no curves in this run.")
     across, up = axes_of(metric)
     axes.set(xlabel=across, ylabel=up, title=metric)
@@ -46,7 +46,7 @@ def curves(results: Results, metric: str, methods: Sequence[str] | None = None) 
 
 
 def boxes(results: Results, metric: str) -> "Figure":
-    """How a metric spreads over the examples, a box for every method (ALTI, Fig. 7 and 8)."""
+    """The spread of a metric over the examples, one box for every method (ALTI, Fig. 7 and 8)."""
     known = {
         method: [v for v in results.values(metric, method).tolist() if not math.isnan(v)]
         for method in results.methods
@@ -73,7 +73,7 @@ def boxes(results: Results, metric: str) -> "Figure":
 
 
 def bars(results: Results, metric: str) -> "Figure":
-    """The mean of a metric for every method with its interval."""
+    """The mean of a metric for every method, with its interval."""
     known = {m: results.summary(metric, m) for m in results.methods}
     known = {m: s for m, s in known.items() if not math.isnan(s.mean)}
     if not known:
@@ -81,10 +81,10 @@ def bars(results: Results, metric: str) -> "Figure":
     order = sorted(known, key=lambda m: known[m].mean)
     drawn, axes = figure(7.0, 1.2 + 0.26 * len(order))
     for row, method in enumerate(order):
-        found = known[method]
-        axes.barh(row, found.mean, color=colour(BLUE), alpha=0.55, height=0.7)
-        if not math.isnan(found.low):
-            axes.plot([found.low, found.high], [row, row], color=ink(), linewidth=1.2)
+        summary = known[method]
+        axes.barh(row, summary.mean, color=colour(BLUE), alpha=0.55, height=0.7)
+        if not math.isnan(summary.low):
+            axes.plot([summary.low, summary.high], [row, row], color=ink(), linewidth=1.2)
     axes.set_yticks(range(len(order)), order, fontsize=8)
     axes.axvline(0, color=ink(), linewidth=0.6)
     axes.set(xlabel=metric)
@@ -122,7 +122,7 @@ def option_curve(results: Results, metric: str, option: str) -> "Figure":
             place = (float(options[option]), results.summary(metric, specification))
             found.setdefault(name, []).append(place)
     if not found:
-        raise InvalidInput(f"no method of this run was given a number for the option '{option}'.")
+        raise InvalidInput(f"no method of this run has a number for the option '{option}'.")
     drawn, axes = figure(5.5, 3.4)
     for (name, places), style in zip(found.items(), styles(), strict=False):
         places.sort(key=lambda each: each[0])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WHOLE = 3
-"""So many pixels of the layout are a whole number of dots in a PNG."""
+"""This many pixels of the layout are a whole number of dots in a PNG (5 at 160 dots per inch)."""
 
 
 def text(
@@ -27,9 +27,9 @@ def text(
     width: float = 720.0,
     colours: str = "blue_red",
 ) -> "Figure":
-    """Heat maps of one attribution or of several, below each other or in columns side by side.
+    """Heat maps of one or several attributions, one below the other or in columns.
 
-    difference: show where the first gives more (green) or less (orange) than each of the others too.
+    difference: also show where the first gives more (green) or less (orange) than each of the others.
     """
     several = [attributions] if isinstance(attributions, Attribution) else attributions
     drawn, axes = figure(1, 1)
@@ -47,7 +47,7 @@ def text(
 
 
 def paint(axes: "Axes", box: Box) -> None:
-    """One box: its colour, its mark if it is negative, and its text."""
+    """Draw one box: its colour, a dotted line if it is negative, and its text."""
     from matplotlib.patches import FancyBboxPatch
 
     on = paper()

@@ -10,6 +10,6 @@ __all__ = ["RENDERERS", "html", "json", "latex", "render", "svg", "tables", "ter
 
 
 def render(attribution: Attribution | Sequence[Attribution], format: str = "html") -> str:  # noqa: A002
-    """One attribution, or several below each other, in one of the formats of RENDERERS."""
+    """One attribution, or several one below the other, as text in one of the formats of RENDERERS."""
     several = [attribution] if isinstance(attribution, Attribution) else list(attribution)
     return str(RENDERERS[format].function(several))

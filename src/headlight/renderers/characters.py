@@ -1,4 +1,4 @@
-"""Characters as they are drawn: what is seen of them, how wide they are, which way they run."""
+"""Characters as they are drawn: what is visible, how wide it is, and in which direction it runs."""
 
 import unicodedata
 from collections.abc import Callable
@@ -13,28 +13,28 @@ CLUSTER = regex.compile(r"\X")
 """An extended grapheme cluster of Unicode."""
 REPLACEMENT = "\ufffd"
 STEERING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
-"""Directional controls, which would turn around the text that follows."""
+"""Directional controls, which would reverse the text that follows."""
 WIDTHS = {
     **dict.fromkeys("ijl'|!.,:;`I ויןזاأإآ", 0.31),
     **dict.fromkeys('frt()[]{}"-/\\*°גנדذرزوء', 0.42),
     **dict.fromkeys("mwMW@%—…", 0.92),
 }
-"""Widths of letters in an ordinary sans font, as shares of its size, where they are not the usual."""
+"""Widths of unusually narrow or wide letters in an ordinary sans-serif font, as shares of its size."""
 USUAL, CAPITAL, WIDE, PICTURE = 0.57, 0.68, 1.0, 1.2
 
 
 def harmless(text: str) -> str:
-    """The text with a sign for what cannot or must not be drawn; white space stays."""
+    """The text with a replacement sign for characters that cannot or must not be drawn; white space stays."""
     return "".join(REPLACEMENT if is_unfit(c) and not c.isspace() else c for c in text)
 
 
 def visible(text: str) -> str:
-    """Harmless text with a space for every white space."""
+    """Harmless text with every white-space character replaced by a space."""
     return "".join(" " if c.isspace() else c for c in harmless(text.replace("\r\n", "\n")))
 
 
 def is_unfit(character: str) -> bool:
-    """Whether a character is a control, half of a pair, or turns text around; XML forbids most of them."""
+    """Whether a character is a control, a lone surrogate, or reverses text; XML forbids most of them."""
     return (
         unicodedata.category(character) in ("Cc", "Cs")
         or unicodedata.bidirectional(character) in STEERING
@@ -43,17 +43,17 @@ def is_unfit(character: str) -> bool:
 
 
 def clusters(text: str) -> list[str]:
-    """What is seen as one character: letters with their marks, emoji that are joined, flags."""
+    """The text cut into what a reader sees as one character: letters with marks, joined emoji, flags."""
     return CLUSTER.findall(text)
 
 
 def is_flag_letter(character: str) -> bool:
-    """Whether two of these make a flag."""
+    """Whether a character is a regional indicator; two of them make a flag."""
     return 0x1F1E6 <= ord(character) <= 0x1F1FF
 
 
 def is_weightless(character: str) -> bool:
-    """Whether a character takes no room: accents, joiners, variation selectors."""
+    """Whether a character has no width: accents, joiners, variation selectors."""
     return unicodedata.category(character) in ("Mn", "Me", "Cf")
 
 
@@ -63,12 +63,12 @@ def is_picture(character: str) -> bool:
 
 
 def is_wide(character: str) -> bool:
-    """Whether a character fills a square, as those of Chinese do; lines may break beside it."""
+    """Whether a character fills a square, as Chinese ones do; lines may break next to it."""
     return unicodedata.east_asian_width(character) in ("W", "F")
 
 
 def width_of(text: str, size: float) -> float:
-    """About how wide a text is in a sans font of that size, whichever it is."""
+    """The approximate width of a text in any sans-serif font of that size."""
     return size * sum(share(cluster[0]) for cluster in clusters(text))
 
 
@@ -84,7 +84,7 @@ def share(character: str) -> float:
 
 
 def direction(text: str) -> str:
-    """'L' or 'R' by the first letter that has a direction; nothing where none has."""
+    """'L' or 'R' by the first letter that has a direction; '' if none has."""
     for character in text:
         kind = unicodedata.bidirectional(character)
         if kind in ("L", "R", "AL"):

@@ -1,7 +1,7 @@
-"""From a score to a colour: the only place that knows a scale.
+"""Turns scores into colours; the only place that knows the colour scale.
 
-Hues are those of Okabe and Ito, which people with any common colour blindness can tell apart.
-Negative scores are marked by more than colour, so that they can be told in grey print too.
+The hues are those of Okabe and Ito, which people with any common colour blindness can tell apart.
+Negative scores are marked by more than colour, so that they can be recognised in grey print.
 """
 
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ Rgb = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours for scores that speak for the target, against it, and that have no sign.
+    """Colours for scores that support the target, argue against it, or have no sign.
 
-    words: what a legend calls the three.
+    words: the words for the three in a legend.
     """
 
     positive: Rgb
@@ -26,7 +26,7 @@ class Palette:
 
 @dataclass(frozen=True)
 class Paper:
-    """What figures and pages are drawn on: ink for text, a faint ink for what matters less."""
+    """The colours of a background and of the text on it; `faint` is for less important text."""
 
     paper: Rgb
     ink: Rgb
@@ -44,7 +44,7 @@ GREEN: Rgb = (0, 158, 115)
 PURPLE: Rgb = (136, 86, 167)
 VERMILION: Rgb = (213, 94, 0)
 NAMES = {BLUE: "blue", GREEN: "green", PURPLE: "purple", VERMILION: "orange"}
-"""What people call the hues."""
+"""The everyday names of the hues."""
 
 PALETTES = {
     "blue_red": Palette(BLUE, VERMILION, PURPLE),
@@ -52,11 +52,11 @@ PALETTES = {
     "difference": Palette(GREEN, VERMILION, PURPLE, ("more", "less", "differs")),
 }
 HEAD_KINDS = {"syntactic": BLUE, "positional": VERMILION, "both": PURPLE, "kept": GREEN}
-"""Colours of the heads of a mask."""
+"""Colours of the kinds of heads in a mask."""
 STRONGEST = 0.72
-"""Opacity of the largest score: ink on it keeps a contrast of 4.5 on light and dark paper."""
+"""Opacity of the largest score: text on it keeps a contrast of 4.5 on light and dark paper."""
 MARKED = -0.15
-"""Signed shares below this are marked by an underline or a minus too."""
+"""Signed shares below this are also marked by an underline or a minus."""
 
 
 def palette(name: str) -> Palette:
@@ -79,7 +79,7 @@ def opacity(share: float) -> float:
 
 
 def is_marked(share: float, is_signed: bool) -> bool:
-    """Whether a score is so negative that more than colour must tell it."""
+    """Whether a score is negative enough to be marked by more than colour."""
     return is_signed and share < MARKED
 
 
@@ -90,7 +90,7 @@ def blended(colour: Rgb, strength: float, paper: Rgb) -> Rgb:
 
 
 def shade(share: float, is_signed: bool, colours: Palette, paper: Paper = LIGHT) -> Rgb:
-    """The colour of a share of the largest score as it is seen on paper."""
+    """The colour of a share of the largest score, blended with the paper."""
     return blended(hue(share, is_signed, colours), opacity(share), paper.paper)
 
 

@@ -10,14 +10,14 @@ from headlight.renderers.colours import Palette, palette
 
 @dataclass(frozen=True)
 class Panel:
-    """One attribution and the colours in which it is drawn."""
+    """One attribution and the colours it is drawn in."""
 
     attribution: Attribution
     colours: Palette
 
 
 def differences(attributions: Sequence[Attribution]) -> list[Attribution]:
-    """The first's shares less those of each of the others (Mask-LRP, Fig. 6 to 13)."""
+    """The shares of the first minus those of each of the others (Mask-LRP, Fig. 6 to 13)."""
     first, *others = (each.normalised("sum") for each in attributions)
     return [first - other for other in others]
 
@@ -25,9 +25,9 @@ def differences(attributions: Sequence[Attribution]) -> list[Attribution]:
 def panels(
     attributions: Sequence[Attribution], *, difference: bool = False, colours: str = "blue_red"
 ) -> list[Panel]:
-    """The attributions as heat maps; with `difference`, the first less each of the others after them."""
+    """The attributions as heat maps; with `difference`, followed by the first minus each of the others."""
     if not attributions:
-        raise InvalidInput("there is no attribution to show.")
+        raise InvalidInput("there is no attribution to show. Give at least one.")
     found = [Panel(each, palette(colours)) for each in attributions]
     if difference:
         found += [Panel(each, palette("difference")) for each in differences(attributions)]
@@ -35,6 +35,6 @@ def panels(
 
 
 def are_of_one_text(attributions: Sequence[Attribution]) -> bool:
-    """Whether several attributions are of the same input, so that they can stand side by side."""
+    """Whether several attributions explain the same input, so that they can be shown side by side."""
     inputs = {each.texts or each.tokens for each in attributions}
     return len(attributions) > 1 and len(inputs) == 1

@@ -1,4 +1,4 @@
-"""How results are shown: importing this registers the drawings of every kind of result."""
+"""Importing this registers how every kind of result is shown in a notebook and in a terminal."""
 
 from headlight.attribution import Attribution, Generation
 from headlight.display import DISPLAYS

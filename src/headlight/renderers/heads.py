@@ -1,4 +1,4 @@
-"""Head masks for people: a map of layers and heads, and what the heads do."""
+"""Head masks as a map of layers and heads, with what the heads do."""
 
 from collections.abc import Sequence
 from html import escape
@@ -44,7 +44,7 @@ class HeadMap:
 
 
 def table(mask: HeadMask) -> str:
-    """The same map in HTML; what a head does shows on hovering."""
+    """The same map in HTML; a tooltip says what a head does."""
     layers, heads = mask.heads.shape
     numbers = range(1, heads + 1)
     names = "".join(f'<th style="font-weight:normal">{head}</th>' for head in numbers)
@@ -64,7 +64,7 @@ def table(mask: HeadMask) -> str:
 
 
 def cell(mask: HeadMask, layer: int, head: int) -> str:
-    """One head: the letter and colour of what it is kept as."""
+    """One head: the letter and colour of its kind."""
     kind = mask.kind(layer, head)
     if kind is None:
         return '<td style="background:#8882;min-width:1.6em">·</td>'
@@ -77,11 +77,11 @@ def cell(mask: HeadMask, layer: int, head: int) -> str:
 
 
 NEAR = 6
-"""Words to either side that a distribution shows."""
+"""How many words to either side a distribution shows."""
 LEVELS = " ▁▂▃▄▅▆▇█"
 
 
 def bars(shares: Sequence[float]) -> str:
-    """A distribution as a row of bars, the largest share full; anything above nothing is seen."""
+    """A distribution as a row of bars; the largest share is a full bar, and every share above 0 is visible."""
     top = max(shares) or 1.0
     return "".join(LEVELS[ceil(share / top * (len(LEVELS) - 1))] for share in shares)

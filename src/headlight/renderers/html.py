@@ -30,11 +30,11 @@ body {{ font: 16px/1.6 system-ui, sans-serif; max-width: 60rem; margin: 2rem aut
 SIDE_BY_SIDE = (
     "display:grid;gap:0 2em;grid-template-columns:repeat(auto-fit,minmax(min(22em,100%),1fr))"
 )
-"""Columns where there is room for them, one below another on a phone."""
+"""Columns if there is room for them, one below the other on a phone."""
 
 
 def safe(text: str) -> str:
-    """Text in which nothing is markup, and nothing turns the text after it around."""
+    """Text with markup escaped, and without characters that reverse the text after them."""
     return escape(harmless(text))
 
 
@@ -42,16 +42,16 @@ def safe(text: str) -> str:
 def page(
     attributions: Sequence[Attribution], title: str = "headlight", *, difference: bool = False
 ) -> str:
-    """A whole page that needs nothing else."""
+    """A complete, self-contained page."""
     return PAGE.format(title=safe(title), body=fragment(attributions, difference=difference))
 
 
 def fragment(
     attributions: Sequence[Attribution], colours: str = "blue_red", *, difference: bool = False
 ) -> str:
-    """The heat maps as one element to put into a page or notebook; those of one text side by side.
+    """The heat maps as one element for a page or notebook; those of the same text are side by side.
 
-    difference: show where the first gives more or less than each of the others too.
+    difference: also show where the first gives more or less than each of the others.
     """
     shown = panels(attributions, difference=difference, colours=colours)
     body = "\n".join(
@@ -62,7 +62,7 @@ def fragment(
 
 
 def section(panel: Panel, begins_row: bool = False) -> str:
-    """One heat map with its headline, legend and notes; every line of text has its own direction."""
+    """One heat map with its headline, legend and notes; the direction of writing is set line by line."""
     attribution, colours = panel.attribution, panel.colours
     spans = "".join(
         safe(piece.before) + span(piece, attribution.signed, colours)
@@ -82,15 +82,16 @@ def section(panel: Panel, begins_row: bool = False) -> str:
 
 
 def span(piece: Piece, is_signed: bool, colours: Palette) -> str:
-    """One piece on its colour; its score shows on hovering. Special tokens do not turn the line."""
+    """One piece on the colour of its score, which a tooltip shows."""
     title = safe(f"{piece.text}: {piece.score:+.4g}")
+    # bdi: a Latin [CLS] must not make a line of Arabic run from the left.
     if piece.is_special:
         return f'<bdi title="{title}" style="opacity:.6">{safe(piece.text)}</bdi>'
     return f'<span title="{title}" style="{style(piece.share, is_signed, colours)}">{safe(piece.text)}</span>'
 
 
 def style(share: float, is_signed: bool, colours: Palette) -> str:
-    """The style of a share of the largest score; negative ones are underlined too."""
+    """The style of a share of the largest score; clearly negative ones are also underlined."""
     mark = ";text-decoration:underline dotted" if is_marked(share, is_signed) else ""
     return f"background:{overlay(share, is_signed, colours)};border-radius:.2em{mark}"
 

@@ -42,7 +42,7 @@ def paragraph(attribution: Attribution, colours: Palette) -> str:
 
 
 def box(piece: Piece, is_signed: bool, colours: Palette) -> str:
-    """One token on its colour."""
+    """One token on the colour of its score."""
     if piece.is_special:
         return f"\\textcolor{{gray}}{{{escaped(piece.text)}}}"
     colour = shade(piece.share, is_signed, colours)
@@ -53,5 +53,5 @@ def box(piece: Piece, is_signed: bool, colours: Palette) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text in which nothing is a command."""
+    """Text with every special character of LaTeX escaped."""
     return "".join(ESCAPES.get(c, c) for c in text)

@@ -1,7 +1,7 @@
-"""Heat maps as boxes of text with places, before anything is drawn.
+"""Computes the layout of heat maps: boxes of text with positions, before anything is drawn.
 
-Lengths are pixels. Lines are broken between words, or inside what is longer than a line; lines of
-right-to-left text begin at the right, with left-to-right stretches inside them in their own order.
+Lengths are in pixels. Lines break between words, or inside a word that is longer than a line. Lines of
+right-to-left text start at the right; left-to-right stretches inside them keep their order.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,11 +28,11 @@ from headlight.renderers.pieces import Piece, headline, meaning, pieces
 SIZE = 16.0
 SMALL = 12.0
 LEADING = 1.7
-"""From one line to the next, in font sizes."""
+"""Distance from one line to the next, in font sizes."""
 MARGIN = 16.0
 GUTTER = 28.0
 NARROWEST = 120.0
-"""The least width of a column."""
+"""The smallest width of a column."""
 BOLD = 1.15
 """How much wider bold letters are."""
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
@@ -44,7 +44,7 @@ Style = Literal["piece", "special", "title", "note"]
 
 @dataclass(frozen=True)
 class Box:
-    """A stretch of text: x is its left end, y its base line; `fill` is what lies under it."""
+    """A stretch of text: x is its left end, y its baseline, `fill` the colour under it."""
 
     text: str
     x: float
@@ -75,7 +75,7 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Item:
-    """A box that has no place yet; `leaning` is 'L', 'R', or nothing for text that follows its neighbours."""
+    """A box without a position yet. leaning: 'L', 'R', or '' for text that takes its neighbours' direction."""
 
     box: Box
     leaning: str
@@ -89,7 +89,7 @@ class Item:
 def sheet(
     shown: Sequence[Panel], *, width: float = 720.0, columns: int = 1, measure: Measure = width_of
 ) -> Sheet:
-    """Heat maps one below another, or in columns side by side."""
+    """Heat maps one below the other, or in columns side by side."""
     room = (width - 2 * MARGIN - (columns - 1) * GUTTER) / columns if columns > 0 else 0.0
     if room < NARROWEST:
         raise InvalidOption(
@@ -101,15 +101,15 @@ def sheet(
         bottom = top
         for column, panel in enumerate(row):
             left = MARGIN + column * (room + GUTTER)
-            own, end = panel_boxes(panel, left, top, room, measure)
-            boxes += own
+            added, end = panel_boxes(panel, left, top, room, measure)
+            boxes += added
             bottom = max(bottom, end)
         top = bottom + SIZE
     return Sheet(width, top - SIZE + MARGIN, tuple(boxes))
 
 
 def rows(shown: Sequence[Panel], columns: int) -> Iterator[Sequence[Panel]]:
-    """Panels that stand side by side; those of other colours begin a row."""
+    """Panels that are side by side; a change of colours starts a new row."""
     for _, alike in groupby(shown, lambda panel: panel.colours):
         group = list(alike)
         for start in range(0, len(group), columns):
@@ -163,7 +163,7 @@ def legend(attribution: Attribution, colours: Palette, measure: Measure) -> list
 
 
 def text(attribution: Attribution, colours: Palette, measure: Measure) -> list[list[Item]]:
-    """The pieces of an attribution and what separates them, by lines of the original text."""
+    """The pieces of an attribution and the gaps between them, by lines of the original text."""
     lines: list[list[Item]] = [[]]
     shown = joined(pieces(attribution))
     for piece in shown:
@@ -176,7 +176,7 @@ def text(attribution: Attribution, colours: Palette, measure: Measure) -> list[l
 
 
 def joined(shown: Sequence[Piece]) -> list[Piece]:
-    """Pieces with joiners where a cursive word was cut, so that its letters keep their form."""
+    """Pieces with joiners where a cursive word was cut, so that its letters keep their joined shape."""
     found = list(shown)
     for number, (one, other) in enumerate(pairwise(shown)):
         is_cut = not other.before and one.text and other.text
@@ -187,13 +187,13 @@ def joined(shown: Sequence[Piece]) -> list[Piece]:
 
 
 def gap_items(gap: str, measure: Measure) -> Iterator[Item]:
-    """What stands between two tokens: spaces, or characters that no token has."""
+    """The gap between two tokens: spaces, or characters that no token covers."""
     for part in clusters(visible(gap)):
         yield Item(Box(part, 0, 0, measure(part, SIZE), SIZE, "special"), direction(part))
 
 
 def piece_item(piece: Piece, is_signed: bool, colours: Palette, measure: Measure) -> Item:
-    """A piece on its colour; special tokens have none, and do not lean."""
+    """A piece on its colour; special tokens have no colour and no direction."""
     shown = visible(piece.text)
     width = measure(shown, SIZE) or EMPTY * SIZE
     style: Style = "special" if piece.is_special else "piece"
@@ -218,7 +218,7 @@ def filled(box: Box, share: float, is_signed: bool, colours: Palette) -> Box:
 
 
 def broken(items: Sequence[Item], width: float, measure: Measure) -> list[list[Item]]:
-    """The items in lines that are not wider than this, without spaces at their ends."""
+    """The items in lines of at most this width, without spaces at either end."""
     lines: list[list[Item]] = [[]]
     room = width
     for word in words(items):
@@ -237,7 +237,7 @@ def broken(items: Sequence[Item], width: float, measure: Measure) -> list[list[I
 
 
 def words(items: Sequence[Item]) -> Iterator[list[Item]]:
-    """Items that must stay together where a line can hold them."""
+    """Groups of items that stay together if a line can hold them."""
     word: list[Item] = []
     for item in items:
         if word and (item.is_space or word[-1].is_space or can_part(word[-1], item)):
@@ -255,7 +255,7 @@ def can_part(one: Item, other: Item) -> bool:
 
 
 def parts(item: Item, width: float, measure: Measure) -> Iterator[Item]:
-    """The item, or parts of it that a line can hold."""
+    """The item, cut into parts that fit a line if it is too wide."""
     box = item.box
     if box.width <= width:
         yield item
@@ -270,7 +270,7 @@ def parts(item: Item, width: float, measure: Measure) -> Iterator[Item]:
 
 
 def merged(line: Sequence[Item]) -> list[Item]:
-    """The line with words that are not coloured, as those of a headline, in one box."""
+    """The line with neighbouring words of a headline or note joined into one box."""
     found: list[Item] = []
     for item in line:
         last = found[-1].box if found else None
@@ -283,7 +283,7 @@ def merged(line: Sequence[Item]) -> list[Item]:
 
 
 def trimmed(line: list[Item]) -> list[Item]:
-    """The line without spaces at its ends."""
+    """The line without spaces at either end."""
     start, end = 0, len(line)
     while start < end and line[start].is_space:
         start += 1
@@ -301,7 +301,7 @@ def base_direction(items: Iterable[Item]) -> str:
 
 
 def placed(line: Sequence[Item], base: str, left: float, y: float, width: float) -> Iterator[Box]:
-    """The boxes of a line in their places, from the side where its text begins."""
+    """The boxes of a line in their positions, aligned to the side where its text starts."""
     ordered = visual(line, base)
     x = left if base == "L" else left + width - sum(item.box.width for item in line)
     for item in ordered:
@@ -312,7 +312,7 @@ def placed(line: Sequence[Item], base: str, left: float, y: float, width: float)
 
 
 def visual(line: Sequence[Item], base: str) -> list[Item]:
-    """Items from left to right as they are seen (rules N0 to N2 and L2 of Unicode's algorithm)."""
+    """Items in visual order from left to right (rules N0 to N2 and L2 of Unicode's bidi algorithm)."""
     leanings = resolved(bracketed(line, base), base)
     ordered = [replace(item, leaning=way) for item, way in zip(line, leanings, strict=True)]
     levels = [(1 if way == "R" else 2 if base == "R" else 0) for way in leanings]
@@ -329,7 +329,7 @@ def visual(line: Sequence[Item], base: str) -> list[Item]:
 
 
 def bracketed(line: Sequence[Item], base: str) -> list[str]:
-    """Directions in which both brackets of a pair follow what they enclose."""
+    """The directions of items, where both brackets of a pair follow what they enclose."""
     leanings = [item.leaning for item in line]
     for start, end in bracket_pairs([item.box.text for item in line]):
         inside = set(leanings[start + 1 : end]) - {""}
@@ -342,7 +342,7 @@ def bracketed(line: Sequence[Item], base: str) -> list[str]:
 
 
 def bracket_pairs(texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Where brackets open and close again, in the order of opening."""
+    """The positions of opening and closing brackets, in the order of opening."""
     opened: list[int] = []
     found = []
     for place, each in enumerate(texts):
@@ -354,7 +354,7 @@ def bracket_pairs(texts: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def resolved(leanings: Sequence[str], base: str) -> list[str]:
-    """What has no direction takes that of both its neighbours, or of the line where they differ."""
+    """Items without a direction take that of their neighbours, or of the line if these differ."""
     after, following = base, []
     for way in reversed(leanings):
         after = way or after

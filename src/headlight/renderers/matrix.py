@@ -20,23 +20,23 @@ from headlight.tokenmixing import TokenMixing
 from headlight.tokens import readable
 
 NUMBERED = 20
-"""Up to so many columns the cells have numbers."""
+"""Cells show numbers up to this many columns."""
 EXPLAINED = 64
-"""Up to so many rows and columns the cells tell their score on hovering."""
+"""Cells have a tooltip with their score up to this many rows and columns."""
 LARGEST = 96
-"""So many rows and columns are shown in HTML; a page must not become megabytes."""
+"""At most this many rows and columns are shown in HTML, so that a page stays small."""
 HEAD = (
     "writing-mode:vertical-rl;transform:rotate(180deg);text-align:left;font-weight:normal;"
     "padding:.3em 0;white-space:pre;vertical-align:bottom"
 )
-"""The style of a column's name: upright, read from below."""
+"""The style of a column's name: vertical, read from bottom to top."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A matrix of scores with the names of its rows and columns; NaN where there is none.
+    """A matrix of scores with the names of its rows and columns; NaN where there is no score.
 
-    largest: the score that has the strongest colour.
+    largest: the score with the strongest colour.
     """
 
     title: str
@@ -48,7 +48,7 @@ class Cells:
 
 
 def mixing_cells(mixing: TokenMixing, layer: int = -1, accumulated: bool = True) -> Cells:
-    """One matrix of a mixing: rows are tokens as they come out, columns what they are made of."""
+    """One matrix of a token mixing: rows are output tokens, columns the input tokens mixed into them."""
     found = mixing.at(layer, accumulated=accumulated)
     number = mixing.number(layer)
     kind = "up to" if accumulated else "in"
@@ -60,7 +60,7 @@ def mixing_cells(mixing: TokenMixing, layer: int = -1, accumulated: bool = True)
 def generation_cells(found: Generation) -> Cells:
     """Output tokens (rows) by the input tokens before them (columns).
 
-    The first token is not in the scale: causal models rest their attention there.
+    The colour scale leaves out the first token: causal models rest their attention there.
     """
     scores = np.full((len(found.output), len(found.inputs)), np.nan)
     for row, attribution in enumerate(found.attributions):
@@ -116,7 +116,7 @@ def line(cells: Cells, row: int) -> str:
 
 
 def cell(cells: Cells, row: int, column: int) -> str:
-    """One cell: its colour, its number or the sign of a negative one, and its score on hovering."""
+    """One cell: its colour, its number (or a minus if there is no room), and its score as a tooltip."""
     value = float(cells.values[row, column])
     if np.isnan(value):
         return "<td></td>"
@@ -133,7 +133,7 @@ def cell(cells: Cells, row: int, column: int) -> str:
 
 
 def sign(cells: Cells, share: float) -> str:
-    """A minus in negative cells, so that they can be told in grey."""
+    """A minus in negative cells, so that they can be recognised in grey print."""
     return "−" if is_marked(share, cells.is_signed) else ""
 
 
@@ -142,7 +142,7 @@ def sign(cells: Cells, share: float) -> str:
 
 @dataclass(frozen=True)
 class MatrixMap:
-    """One matrix: rows are tokens as they come out, columns what they are made of, in percent."""
+    """One matrix in percent: rows are output tokens, columns the input tokens mixed into them."""
 
     mixing: TokenMixing
     layer: int = -1

@@ -10,9 +10,10 @@ from headlight.tokens import ordinary, spelled
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of text with its score and its share of the largest; `before` is what separates it.
+    """A stretch of text with its score, and its share of the largest score.
 
-    positions: the tokens that it covers. segment: the text that it is of, None for special tokens.
+    before: the text between the previous piece and this one. positions: the tokens that it covers. segment: the
+    text it belongs to; None for special tokens.
     """
 
     text: str
@@ -25,14 +26,15 @@ class Piece:
 
 
 def pieces(attribution: Attribution) -> list[Piece]:
-    """The text in order, with special tokens where they stand."""
+    """The text in order, with special tokens in their places."""
     return scaled(unscaled(attribution))
 
 
 def scaled(drafts: Sequence[Piece]) -> list[Piece]:
-    """Pieces, perhaps of several maps, on one scale.
+    """Pieces, perhaps of several heat maps, on one scale.
 
-    Shares are of the largest magnitude among ordinary tokens, so a dominating [CLS] hides nothing.
+    A share is relative to the largest magnitude among ordinary tokens, so that a large [CLS] does not make all
+    others pale.
     """
     counts = ordinary([piece.is_special for piece in drafts])
     sizes = [
@@ -45,7 +47,7 @@ def scaled(drafts: Sequence[Piece]) -> list[Piece]:
 def token_pieces(
     tokens: Sequence[str], scores: Sequence[float], is_special: Sequence[bool]
 ) -> list[Piece]:
-    """Tokens of which the text is not at hand, such as those of a stored run, as pieces."""
+    """Pieces of tokens whose text is not available, such as those of a stored run."""
     drafts = []
     for position, token in enumerate(spelled(tokens)):
         text, special = token.lstrip(), is_special[position]
@@ -58,8 +60,8 @@ def token_pieces(
 def unscaled(attribution: Attribution) -> list[Piece]:
     """The text in order, without shares.
 
-    Tokens that share a character (the bytes of an emoji) are one piece with the sum of their scores.
-    The second text of a pair begins a line.
+    Tokens that share a character (the bytes of an emoji) become one piece with the sum of their scores.
+    The second text of a pair starts on a new line.
     """
     drafts: list[Piece] = []
     cursors = [0] * max(len(attribution.texts), 1)
@@ -100,6 +102,6 @@ def headline(attribution: Attribution) -> str:
 
 
 def meaning(attribution: Attribution, colours: Palette) -> tuple[tuple[str, float], ...]:
-    """What the colours mean: (word, share) pairs for a legend."""
+    """The legend of the colours, as (word, share) pairs."""
     positive, negative, unsigned = colours.words
     return ((positive, 1.0), (negative, -1.0)) if attribution.signed else ((unsigned, 1.0),)

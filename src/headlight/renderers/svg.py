@@ -1,4 +1,4 @@
-"""Heat maps as SVG that needs nothing else: no script, no font, no address."""
+"""Heat maps as self-contained SVG: no script, no font, no external address."""
 
 from collections.abc import Sequence
 from html import escape
@@ -28,7 +28,7 @@ def svg(
     difference: bool = False,
     colours: str = "blue_red",
 ) -> str:
-    """Heat maps, one below another or in columns; 'auto' paper is dark where the reader wants it so."""
+    """Heat maps, one below the other or in columns. paper: 'light', 'dark', or 'auto' as the viewer prefers."""
     if paper not in (*PAPERS, "auto"):
         raise unknown_name("paper", paper, (*PAPERS, "auto"))
     shown = panels(attributions, difference=difference, colours=colours)
@@ -50,18 +50,18 @@ def svg(
 
 
 def quoted(text: str) -> str:
-    """Text in which nothing is markup."""
+    """Text with markup escaped."""
     return escape(visible(text), quote=True)
 
 
 def inked(role: str, on: Paper, classes: str) -> str:
-    """The colour of a role, and its class where the reader may turn the paper dark."""
+    """The colour of a role, and its CSS class if the paper may turn dark."""
     named = f'class="{classes}{role}" ' if classes else ""
     return f'{named}fill="{as_hex(getattr(on, role))}"'
 
 
 def dark_rules() -> str:
-    """The colours of dark paper, for readers that prefer it."""
+    """CSS with the colours of dark paper, for viewers that prefer it."""
     rules = "".join(
         f".headlight-{role}{{fill:{as_hex(getattr(DARK, role))}}}"
         for role in ("paper", "ink", "faint")
@@ -71,7 +71,7 @@ def dark_rules() -> str:
 
 
 def drawn(box: Box, on: Paper, classes: str) -> str:
-    """One box: its colour, its mark if it is negative, its text, and its score on hovering."""
+    """One box: its colour, a dotted line if it is negative, its text, and its score as a tooltip."""
     parts = [f"<title>{quoted(box.hover)}</title>"] if box.hover else []
     if box.fill is not None and box.strength:
         top, height = box.y - ASCENT * box.size, (ASCENT + DESCENT) * box.size
@@ -98,7 +98,7 @@ def dots(box: Box, on: Paper, classes: str) -> str:
 
 
 def written(box: Box, ink: str) -> str:
-    """The text in the middle of its box, drawn out to its width in whatever font the reader has."""
+    """The text in the middle of its box, stretched to the box's width whatever font the viewer has."""
     bold = ' font-weight="bold"' if box.style == "title" else ""
     turned = ' direction="rtl" unicode-bidi="embed"' if box.is_rtl else ""
     place = (

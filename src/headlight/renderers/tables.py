@@ -1,4 +1,4 @@
-"""Attributions as a table, one row for each token: CSV and Parquet, for pandas and other programs."""
+"""Attributions as a table with one row per token: CSV and Parquet, for pandas and other programs."""
 
 import csv
 import io
@@ -29,11 +29,11 @@ COLUMNS = {
     "model": "string",
     "notes": "string",
 }
-"""The columns in their order, with the types that they have in Parquet."""
+"""The columns in order, with their types in Parquet."""
 
 
 def rows(attributions: Sequence[Attribution]) -> Iterator[dict[str, Any]]:
-    """A row for each token; the n-th attribution of a method is of input n."""
+    """One row per token; the n-th attribution of a method belongs to input n."""
     seen: Counter[str] = Counter()
     for each in attributions:
         nothing = (None,) * len(each)
@@ -63,7 +63,7 @@ def rows(attributions: Sequence[Attribution]) -> Iterator[dict[str, Any]]:
 
 @RENDERERS.register("csv")
 def as_csv(attributions: Sequence[Attribution]) -> str:
-    """Comma-separated values: a row for each token, under the names of the columns."""
+    """Comma-separated values with a header and one row per token."""
     written = io.StringIO()
     table = csv.DictWriter(written, list(COLUMNS), lineterminator="\n")
     table.writeheader()

@@ -1,4 +1,4 @@
-"""Coloured text for a terminal, and a plain table where there is no colour."""
+"""Coloured text for a terminal, or a plain table if the terminal has no colour."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from headlight.renderers.registry import RENDERERS
 from headlight.renderers.token_names import generation_names
 
 FAINTEST = 0.06
-"""Smaller shares keep the terminal's own colours, whether it is dark or light."""
+"""Smaller shares keep the colours of the terminal, so that they look right on dark and on light."""
 BAR_WIDTH = 16
 
 
 @dataclass(frozen=True)
 class HeatMap:
-    """A heat map that looks at the console it is printed on: colour, or numbers and bars."""
+    """A heat map in colour, or as numbers and bars if the console has no colour."""
 
     attribution: Attribution
     colours: Palette = PALETTES["blue_red"]
@@ -49,7 +49,7 @@ def style_of(share: float, is_signed: bool, colours: Palette) -> str:
 
 
 def coloured(attribution: Attribution, colours: Palette) -> Text:
-    """The text with every piece on its colour; special tokens dim."""
+    """The text with the colour of its score under every piece; special tokens are dim."""
     line = Text()
     for piece in pieces(attribution):
         line.append(visible(piece.before))
@@ -87,12 +87,12 @@ def score_table(attribution: Attribution) -> Table:
 
 
 def comparison(attributions: Sequence[Attribution]) -> RenderableType:
-    """Methods side by side, one below the other, under one headline."""
+    """Several heat maps, one below the other."""
     return Group(*(part for a in attributions for part in (HeatMap(a), Text())))
 
 
 def difference_maps(attributions: Sequence[Attribution]) -> RenderableType:
-    """Where the first gives more than each of the others (green) and where less (orange), as shares."""
+    """Where the first gives a larger share than each of the others (green), and where a smaller (orange)."""
     maps = [HeatMap(each, palette("difference")) for each in differences(attributions)]
     first = attributions[0].method
     title = Text(f"green: {first} gives more than the other; orange: less", style="dim")
@@ -102,7 +102,7 @@ def difference_maps(attributions: Sequence[Attribution]) -> RenderableType:
 def matrix_table(generation: Generation) -> Table:
     """The strongest inputs of every output token.
 
-    The first token is left out where there are others: causal models rest their attention there.
+    The first token is left out if there are others: causal models rest their attention there.
     """
     table = Table(title="strongest inputs of each output token; the first token is left out")
     table.add_column("output", no_wrap=True)

@@ -1,11 +1,11 @@
-"""The names of the inputs and outputs of a generated text."""
+"""How the tokens of a generated text are shown."""
 
 from headlight.attribution import Generation
 from headlight.tokens import decoded, named, readable
 
 
 def generation_names(found: Generation) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of the inputs and of the outputs of a generated text, as they stand in the text."""
+    """The inputs and the outputs of a generated text, spelled as in the text."""
     last = found.attributions[-1]
     inputs = readable((*found.prompt, *found.output))[: len(last)]
     if last.texts and last.offsets is not None and last.segments is not None:
@@ -19,7 +19,7 @@ def generation_names(found: Generation) -> tuple[tuple[str, ...], tuple[str, ...
 
 
 def output_name(token: str, label: str) -> str:
-    """The name of an output token; its label tells whether it is spelled in the letters of bytes."""
+    """The spelling of an output token; its label shows whether the tokenizer spells bytes as letters."""
     text = decoded(token)
     is_spelled = label in (text.strip(), repr(text))
     return named(text if is_spelled else token.replace("▁", " "))

@@ -1,4 +1,4 @@
-"""What a run found, for people: tables, figures, one page."""
+"""The results of a run for people: tables, figures, one page."""
 
 from headlight.report.page import page
 from headlight.report.tables import FORMATS, grids, terminal_table, written

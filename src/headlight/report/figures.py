@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 COMPARED = {"runner_up", "rival"}
 """Roles of the metrics whose spread over examples is drawn: each compares two explanations of an example."""
 WORDED = 4
-"""Methods whose words are drawn: those that tell classes apart best."""
+"""How many methods have their words drawn: those that tell classes apart best."""
 
 
 def figures(results: Results) -> "Iterator[tuple[str, str, Figure]]":
-    """Name, caption and figure of everything that a run can show."""
+    """Name, caption and figure of everything that can be drawn from a run."""
     for metric in results.metrics:
         entry = metric_of(metric)
         if entry.axes and any(len(results.curve(metric, m)[0]) for m in results.methods):
@@ -46,7 +46,7 @@ def figures(results: Results) -> "Iterator[tuple[str, str, Figure]]":
 
 
 def swept_options(results: Results) -> list[str]:
-    """Options of which a run has several numbers."""
+    """Options for which a run has methods with several numbers."""
     found: dict[str, set[float]] = {}
     for method in results.methods:
         for option, value in parse_specification(method)[1].items():

@@ -1,4 +1,4 @@
-"""One self-contained page of a run: what was run, tables, figures, words, failures."""
+"""A self-contained page of a run: what was run, tables, figures, words, failures."""
 
 from collections.abc import Iterator
 from html import escape
@@ -71,9 +71,9 @@ def facts(results: Results) -> str:
 
 
 def tables(results: Results) -> str:
-    """Every metric of a run by all its methods."""
+    """The tables of a run: every metric for every method."""
     shown = "".join(map(html_table, grids(results, widest=12)))
-    note = "Mean and bootstrap 95 % interval; the best method but random is bold."
+    note = "Mean and 95 % bootstrap interval. The best method is bold; random is never marked."
     return f"{shown}<p><small>{note}</small></p>"
 
 

@@ -1,4 +1,4 @@
-"""A published table beside our own run of it, on the paper's models and data or on what is at hand."""
+"""A published table beside our run of it, on the paper's model and data if they are available."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from headlight.registry.entries import parse_specification
 from headlight.report.published import PUBLISHED, Experiment
 
 DEPTH = 12
-"""Layers of the papers' networks; layers of others are scaled."""
+"""Layers of the papers' networks; a layer of another network is scaled to its depth."""
 
 
 @dataclass(frozen=True)
 class Replication:
-    """A published table, the same cells computed here, and on what.
+    """A published table, the same cells computed here, and the model and data used.
 
-    cells: for each row of the paper its figure and ours, column by column. is_paper_model, is_paper_data:
-    whether they are the paper's own.
+    cells: the paper's number and ours for every row, column by column. is_paper_model, is_paper_data: whether
+    model and data are those of the paper.
     """
 
     experiment: Experiment
@@ -37,12 +37,12 @@ class Replication:
 
     @property
     def said(self) -> str:
-        """On what our figures were computed, in a sentence."""
+        """The model and data of our numbers, in a sentence."""
         if self.is_paper_model and self.is_paper_data:
             return f"Ours: the paper's model and data, {self.count} examples."
         return (
-            f"Ours are of another model or data, so they need not agree: '{self.model}' on '{self.data}', "
-            f"{self.count} examples; the paper has {self.experiment.model} on {self.experiment.data}."
+            f"Ours use another model or other data, so they need not agree: '{self.model}' on '{self.data}', "
+            f"{self.count} examples; the paper uses {self.experiment.model} on {self.experiment.data}."
         )
 
 
@@ -55,10 +55,10 @@ def replicate(
     offline: bool = False,
     progress: bool = False,
 ) -> Iterator[Replication]:
-    """The tables of a paper, each beside a run of ours, one after the other.
+    """Yield the tables of a paper, each beside a run of ours.
 
-    data: local copies, by the name of the data set. offline: do not try the hub. Where several experiments come
-    down to the same embedded model and small set of ours, only the first is run.
+    data: local copies, by the name of the data set. offline: do not try the hub. If several experiments fall
+    back to the same embedded model and sample, only the first is run.
     """
     if name not in PUBLISHED:
         raise unknown_name("paper", name, PUBLISHED)
@@ -85,7 +85,7 @@ def run(
     place: Path | None,
     progress: bool,
 ) -> tuple[Cells, int]:
-    """The paper's figures and ours by row, and on how many examples ours are."""
+    """The paper's numbers and ours by row, and the number of examples."""
     methods = {name: scaled(row.method, model) for name, row in experiment.rows.items()}
     results = evaluate(
         model,
@@ -109,7 +109,7 @@ def run(
 
 
 def reached_model(experiment: Experiment, offline: bool) -> tuple[Model, bool]:
-    """The paper's model, or the embedded one that stands for it."""
+    """The paper's model, or its embedded stand-in; and whether it is the paper's."""
     if not offline and experiment.model not in CATALOGUE:
         try:
             return load(experiment.model), True
@@ -121,7 +121,7 @@ def reached_model(experiment: Experiment, offline: bool) -> tuple[Model, bool]:
 def reached_data(
     experiment: Experiment, data: Mapping[str, str], offline: bool
 ) -> tuple[str, bool]:
-    """The paper's data from a local copy or the hub, or our own small set."""
+    """The paper's data from a local copy or the hub, or our sample; and whether it is the paper's."""
     if experiment.data in data:
         return f"{experiment.data}={data[experiment.data]}", True
     if not offline:
@@ -135,7 +135,7 @@ def reached_data(
 
 
 def scaled(specification: str, model: Model) -> str:
-    """A method whose layer is that of a network of 12, as deep in this one."""
+    """A method whose layer, counted in a network of 12, is scaled to the depth of this one."""
     name, options = parse_specification(specification)
     if "layer" not in options:
         return specification

@@ -37,7 +37,7 @@ class Cell:
 
 
 def short(value: float) -> str:
-    """Three digits that matter."""
+    """A number with three decimals, or in scientific notation if it is very small or large."""
     return (
         f"{value:.3f}"
         if abs(value) < 100 and (abs(value) >= 0.001 or value == 0)
@@ -47,7 +47,7 @@ def short(value: float) -> str:
 
 @dataclass(frozen=True)
 class Grid:
-    """Some metrics of a run by all its methods."""
+    """Some metrics of a run for all its methods."""
 
     title: str
     metrics: tuple[str, ...]
@@ -55,10 +55,10 @@ class Grid:
 
     @property
     def notes(self) -> list[str]:
-        """What was passed over, or had to be done, metric by metric."""
+        """How many examples were passed over or have a note, metric by metric."""
         found = []
         for metric, cells in zip(
-            self.metrics, zip(*(own for _, own in self.rows), strict=True), strict=True
+            self.metrics, zip(*(cells for _, cells in self.rows), strict=True), strict=True
         ):
             for name, meaning in (("passed_over", "passed over"), ("noted", "noted")):
                 most = max(getattr(cell.summary, name) for cell in cells)
@@ -67,17 +67,17 @@ class Grid:
         return found
 
     def heading(self, metric: str) -> str:
-        """A metric's name with the direction in which it is better."""
+        """A metric's name, with an arrow in the direction that is better."""
         return f"{metric} {ARROWS[metric_of(metric).better]}".strip()
 
 
 def grids(results: Results, widest: int = 6) -> Iterator[Grid]:
-    """All metrics of a run, by what they are about, a few side by side."""
+    """All metrics of a run, grouped by heading, at most `widest` side by side."""
     for title in dict.fromkeys((*GROUPS.values(), *map(heading_of, results.metrics))):
-        own = [m for m in results.metrics if heading_of(m) == title]
-        own = [m for m in own if any(results.summary(m, name).count for name in results.methods)]
-        for start in range(0, len(own), widest):
-            metrics = tuple(own[start : start + widest])
+        named = [m for m in results.metrics if heading_of(m) == title]
+        group = [m for m in named if any(results.summary(m, n).count for n in results.methods)]
+        for start in range(0, len(group), widest):
+            metrics = tuple(group[start : start + widest])
             best = {metric: results.best(metric) for metric in metrics}
             rows = [
                 (
@@ -120,7 +120,7 @@ def markdown(grid: Grid) -> str:
 
 
 def with_arrows(text: str) -> str:
-    """Text in which nothing is a command, and arrows are those of LaTeX."""
+    """Escaped text with LaTeX arrows."""
     return escaped(text).replace("↑", "$\\uparrow$").replace("↓", "$\\downarrow$")
 
 
@@ -153,7 +153,7 @@ def latex_cell(cell: Cell) -> str:
 
 
 def comma_separated(results: Results) -> str:
-    """Every summary of a run, a row each."""
+    """All summaries of a run as CSV, one row for each."""
     sink = io.StringIO()
     writer = csv.writer(sink, lineterminator="\n")
     names = ("mean", "error", "low", "high", "count", "passed_over", "noted")
@@ -178,7 +178,7 @@ def written(results: Results, form: str) -> str:
 
 
 def comparison_rows(results: Results, method: str, metrics: Sequence[str]) -> list[tuple[str, ...]]:
-    """A method against every other on the same examples: difference, interval, p."""
+    """A method compared with every other on the same examples: difference, interval, p."""
     rows: list[tuple[str, ...]] = []
     for metric in metrics:
         for other in results.methods:

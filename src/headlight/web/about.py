@@ -1,4 +1,4 @@
-"""What the page learns of a server before it asks anything."""
+"""What the page learns about a server when it opens."""
 
 from fastapi import FastAPI
 
@@ -12,7 +12,7 @@ from headlight.web.runs import Runs
 
 
 def add_about(app: FastAPI, models: LoadedModels, runs: Runs, limits: Limits) -> None:
-    """The route by which the page learns what this server has."""
+    """Add the route that tells the page what this server offers."""
 
     @app.get("/api/about", tags=["about"])
     def about() -> About:
@@ -30,7 +30,7 @@ def add_about(app: FastAPI, models: LoadedModels, runs: Runs, limits: Limits) ->
 
 
 def method_facts(name: str) -> MethodFacts:
-    """What the page shows of a method."""
+    """What the page shows about a method."""
     entry = METHODS[name]
     return {
         "name": name,
@@ -42,7 +42,7 @@ def method_facts(name: str) -> MethodFacts:
 
 
 def palette_facts() -> PaletteFacts:
-    """The colours and thresholds of everything drawn, from the one place that knows them."""
+    """The colours and thresholds of heat maps, from the one place that defines them."""
     signed, compared = palette("blue_red"), palette("green_red")
     return {
         "positive": css(signed.positive),

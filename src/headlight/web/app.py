@@ -1,4 +1,4 @@
-"""The application: routes from requests to answers; the models were chosen when the server started."""
+"""The application: the routes of the page and the API. The models are chosen when the server starts."""
 
 import asyncio
 import logging
@@ -71,7 +71,7 @@ def application(
     token: str | None = None,
     hosts: tuple[str, ...] = LOOPBACK,
 ) -> FastAPI:
-    """The page and its API over models and runs."""
+    """The page and its API for these models and runs."""
     limits = limits or Limits()
     worker = Worker(limits)
 
@@ -87,7 +87,7 @@ def application(
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        responses={"4XX": {"model": Refused, "description": "Refused, with a sentence"}},
+        responses={"4XX": {"model": Refused, "description": "Refused; the body says why"}},
         lifespan=lifespan,
     )
     add_pages(app)
@@ -105,7 +105,7 @@ def application(
 
 
 def add_pages(app: FastAPI) -> None:
-    """The two pages and what they are made of."""
+    """Add the two pages and their files."""
 
     @app.get("/", include_in_schema=False)
     def page() -> FileResponse:
@@ -124,14 +124,14 @@ def add_pages(app: FastAPI) -> None:
 
 @dataclass(frozen=True)
 class Requests:
-    """Takes questions to the worker, once they are known to be within the limits."""
+    """Checks questions against the limits and passes them to the worker."""
 
     models: LoadedModels
     worker: Worker
     limits: Limits
 
     async def together(self, request: Request, question: Explain) -> Explanation:
-        """An explanation from a pass that questions of the same methods share."""
+        """An explanation from a pass that is shared with questions of the same methods."""
         self.check(question)
         work = partial(explaining.explain_all, self.models[question.model], limits=self.limits)
         mask = None if question.mask is None else tuple(map(tuple, question.mask))
@@ -141,7 +141,7 @@ class Requests:
     async def alone(
         self, request: Request, question: Q, answer: Callable[[Model, Q, Limits], Reply]
     ) -> Reply:
-        """An answer from passes that no other question shares."""
+        """An answer from passes of its own."""
         self.check(question)
         model = self.models[question.model]
 
@@ -151,7 +151,7 @@ class Requests:
         return await unless_gone(request, self.worker.ask(object(), work, question))
 
     def check(self, question: Question | Generate) -> None:
-        """Refuse too long texts, too many methods, and names that do not exist, before anything is computed."""
+        """Refuse texts that are too long, too many methods, and unknown names, before anything is computed."""
         parts = (
             question.text,
             getattr(question, "pair", ""),
@@ -161,15 +161,15 @@ class Requests:
         if size > self.limits.characters:
             raise Refusal(
                 413,
-                f"the text has {size:,} characters and this server takes {self.limits.characters:,}. "
+                f"the text has {size:,} characters; this server takes up to {self.limits.characters:,}. "
                 "Shorten it.",
             )
         methods = getattr(question, "methods", None) or [getattr(question, "method", None)]
         if len(methods) > self.limits.methods:
             raise Refusal(
                 413,
-                f"{len(methods)} methods were asked for at once, and this server compares up to "
-                f"{self.limits.methods}.",
+                f"{len(methods)} methods were asked for at once; this server compares up to "
+                f"{self.limits.methods}. Choose fewer.",
             )
         for name in methods:
             if name is not None:
@@ -177,26 +177,26 @@ class Requests:
 
 
 def add_answers(app: FastAPI, requests: Requests) -> None:
-    """The routes that explain."""
+    """Add the routes that explain."""
 
     @app.post("/api/explain", tags=["explain"])
     async def explain(request: Request, question: Explain) -> Explanation:
-        """Prediction and attributions."""
+        """Predict and explain a text with one or more methods."""
         return await requests.together(request, question)
 
     @app.post("/api/layers", tags=["explain"])
     async def layers(request: Request, question: Layers) -> Layered:
-        """One method, layer by layer."""
+        """Explain a text with one method, layer by layer."""
         return await requests.alone(request, question, by_layer)
 
     @app.post("/api/mix", tags=["explain"])
     async def mix(request: Request, question: Mix) -> Mixed:
-        """How much of every token is in every other."""
+        """Show how much of every input token is in every output token."""
         return await requests.alone(request, question, mixing)
 
     @app.post("/api/generate", tags=["explain"])
     async def generate(request: Request, question: Generate) -> Generated:
-        """A continuation, and what made each of its tokens."""
+        """Continue a text, and explain each new token."""
         return await requests.alone(request, question, generated)
 
     @app.post(
@@ -206,36 +206,36 @@ def add_answers(app: FastAPI, requests: Requests) -> None:
         responses={200: {"content": {kind.split(";")[0]: {} for _, kind in FILES.values()}}},
     )
     async def exported(request: Request, question: Export) -> Response:
-        """An explanation as a file."""
+        """Download an explanation as a file."""
         made = await requests.alone(request, question, explaining.attributions)
         return await asyncio.to_thread(export, made, question)
 
     @app.get("/api/heads", tags=["explain"])
     def heads(model: str) -> HeadMap:
-        """A model's own head mask, and what the heads do."""
+        """The head mask that comes with a model, and what its heads do."""
         return head_map(requests.models[model])
 
 
 def add_trust(app: FastAPI, requests: Requests) -> None:
-    """The routes that take tokens away."""
+    """Add the routes that remove tokens."""
 
     @app.post("/api/hide", tags=["trust"])
     async def hide(request: Request, question: Hide) -> ProbabilityChange:
-        """The probability with some tokens taken away."""
+        """The probability with some tokens removed."""
         return await requests.alone(request, question, probability_change)
 
     @app.post("/api/curves", tags=["trust"])
     async def curves(request: Request, question: Curves) -> DeletionCurves:
-        """Deletion curves of methods, and of random orders."""
+        """Deletion curves of methods and of random orders."""
         return await requests.alone(request, question, deletion_curves)
 
 
 def add_runs(app: FastAPI, runs: Runs) -> None:
-    """The routes of the results page."""
+    """Add the routes of the results page."""
 
     @app.get("/api/runs/{name}", tags=["runs"])
     def overview(name: str) -> Run:
-        """What was run, and every metric of every method."""
+        """What was run, and the value of every metric for every method."""
         return runs.overview(name)
 
     @app.get("/api/runs/{name}/curves", tags=["runs"])
@@ -251,12 +251,12 @@ def add_runs(app: FastAPI, runs: Runs) -> None:
         offset: Annotated[int, Query(ge=0)] = 0,
         limit: Annotated[int, Query(ge=1, le=100)] = 20,
     ) -> Disagreements:
-        """Examples in the order of how differently two methods rank their tokens."""
+        """Examples on which two methods rank the tokens most differently, first."""
         return runs.examples(name, first, second, offset, limit)
 
 
 async def unless_gone(request: Request, answer: Coroutine[Any, Any, Reply]) -> Reply:
-    """The answer, given up when the client goes away."""
+    """The answer; it is cancelled when the client disconnects."""
 
     async def gone() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -266,7 +266,7 @@ async def unless_gone(request: Request, answer: Coroutine[Any, Any, Reply]) -> R
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            raise Refusal(499, "the client has gone.")
+            raise Refusal(499, "the client disconnected.")
         return working.result()
     finally:
         working.cancel()
@@ -274,7 +274,7 @@ async def unless_gone(request: Request, answer: Coroutine[Any, Any, Reply]) -> R
 
 
 def add_errors(app: FastAPI) -> None:
-    """Every error as a sentence."""
+    """Answer every error with a sentence."""
 
     @app.exception_handler(HeadlightError)
     def mistake(_: Request, error: HeadlightError) -> JSONResponse:
@@ -305,8 +305,8 @@ def add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     def failure(request: Request, error: Exception) -> JSONResponse:
-        # Starlette answers this outside of the guard, so the headers are given here.
+        # Starlette answers this outside the guard, so the headers are added here.
         LOG.error("%s failed", request.scope["path"], exc_info=error)
-        sentence = "this failed for a reason that is not yours; the server's log has it."
+        sentence = "the server failed; this is not your mistake. The server's log has the reason."
         headers = {**HEADERS, "Cache-Control": "no-store"}
         return JSONResponse(refusal_body("InternalError", sentence), 500, headers)

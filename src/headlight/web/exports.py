@@ -14,11 +14,11 @@ FILES = {
     "json": ("json", "application/json"),
     "latex": ("tex", "application/x-tex"),
 }
-"""By format: the suffix of the file, and what it says it is."""
+"""By format: the suffix of the file, and its media type."""
 
 
 def export(attributions: Sequence[Attribution], question: Export) -> Response:
-    """A file to keep, never a page to open here: it is always an attachment."""
+    """An explanation as a download; never opened as a page of this site."""
     shown = [each.words() for each in attributions] if question.words else list(attributions)
     entry = RENDERERS[question.format]
     is_compared = question.difference and len(shown) > 1 and "difference" in entry.options

@@ -1,4 +1,4 @@
-"""`Guard`: what every request passes before it is read, and every answer carries."""
+"""`Guard`: checks every request before it is read, and adds headers to every answer."""
 
 import asyncio
 import hmac
@@ -25,10 +25,10 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Guard:
-    """Refuses what comes by a wrong name, from another page, without the token, too large or too slowly.
+    """Refuses requests with a wrong host name, from another site, without the token, too large or too slow.
 
-    hosts: the names by which the server may be called, any if there are none (a page elsewhere can make a
-    name of its own point here). token: what requests to the API must bring, if there is one.
+    hosts: the host names that requests may use; any if empty. This stops a page elsewhere whose name points
+    to this machine (DNS rebinding). token: what requests to the API must carry, if given.
     """
 
     app: ASGIApp
@@ -37,7 +37,7 @@ class Guard:
     token: str | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer it here."""
+        """Pass a request on, or refuse it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -49,8 +49,8 @@ class Guard:
                 started = True
                 cache = "no-store" if scope["path"].startswith("/api/") else "no-cache"
                 added = {**HEADERS, "Cache-Control": cache}
-                own = [(k.lower().encode(), v.encode()) for k, v in added.items()]
-                message = {**message, "headers": [*message["headers"], *own]}
+                encoded = [(k.lower().encode(), v.encode()) for k, v in added.items()]
+                message = {**message, "headers": [*message["headers"], *encoded]}
             await send(message)
 
         try:
@@ -65,15 +65,16 @@ class Guard:
                 await refuse(refusal, send_with_headers)
 
     def check_origin(self, headers: dict[str, str]) -> None:
-        """Refuse requests by another name than the server's, and those that another site's page makes."""
+        """Refuse requests to another host name than the server's, and requests from other sites."""
         host = parts_of(f"//{headers.get('host', '')}")
         if self.hosts and host.hostname not in self.hosts:
             raise Refusal(
-                421, f"this server is called {' or '.join(self.hosts)}, not '{host.hostname}'."
+                421,
+                f"this server answers as {' or '.join(self.hosts)}, not as '{host.hostname}'.",
             )
         origin = headers.get("origin")
         if origin is not None and parts_of(origin).netloc != host.netloc:
-            raise Refusal(403, "a page of another site may not ask here.")
+            raise Refusal(403, "requests from pages of other sites are not allowed.")
 
     def check_token(self, headers: dict[str, str]) -> None:
         """Refuse requests without the token."""
@@ -81,7 +82,7 @@ class Guard:
         if self.token is not None and not hmac.compare_digest(given, self.token.encode()):
             raise Refusal(
                 401,
-                "this server wants the token that was printed when it started.",
+                "this server requires the token that was printed when it started.",
                 **{"WWW-Authenticate": "Bearer"},
             )
 
@@ -99,17 +100,17 @@ class Guard:
             ) from None
 
     async def read(self, receive: Receive) -> bytes:
-        """The body as it comes in."""
-        found = bytearray()
+        """The body, read piece by piece."""
+        received = bytearray()
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                raise Refusal(400, "the request broke off.")
-            found += message.get("body", b"")
-            if len(found) > self.limits.body:
+                raise Refusal(400, "the request ended before it was complete.")
+            received += message.get("body", b"")
+            if len(received) > self.limits.body:
                 raise self.too_large()
             if not message.get("more_body"):
-                return bytes(found)
+                return bytes(received)
 
     def too_large(self) -> Refusal:
         """The refusal of a request that is too large."""
@@ -119,7 +120,7 @@ class Guard:
 
 
 def parts_of(url: str) -> SplitResult:
-    """The parts of a URL, all empty where it is none."""
+    """The parts of a URL; all empty if it is not valid."""
     try:
         return urlsplit(url)
     except ValueError:
@@ -127,7 +128,7 @@ def parts_of(url: str) -> SplitResult:
 
 
 def repeated(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the body that was read once more, then passes messages through."""
+    """A `receive` that replays the buffered body once, then passes messages through."""
     is_read = False
 
     async def again() -> Message:
@@ -141,7 +142,7 @@ def repeated(body: bytes, receive: Receive) -> Receive:
 
 
 def refusal_body(kind: str, sentence: str) -> dict[str, Any]:
-    """How every refusal and error looks."""
+    """The JSON body of every refusal and error."""
     return {"error": sentence, "kind": kind}
 
 

@@ -1,15 +1,15 @@
-"""`Limits`: what a server takes, and `Refusal`: the answer to what it does not."""
+"""`Limits`: what a server accepts; `Refusal`: the answer to everything else."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The most of everything that one request, or all of them together, may ask for.
+    """The most that one request, or all of them together, may ask for.
 
-    tokens: longest text with its pair. slow_tokens: longest text for methods that take many passes.
+    tokens: longest text, with its pair. slow_tokens: longest text for methods that need many passes.
     slow_methods: how many such methods a request may use. matrix_tokens: longest text for token-to-token
-    matrices. body: bytes of a request. upload: seconds in which it must have arrived. seconds: from a request
+    matrices. body: bytes of a request. upload: seconds in which a request must arrive. seconds: from a request
     to its answer. waiting: requests in the queue. together: requests that share a pass.
     """
 
@@ -28,7 +28,7 @@ class Limits:
 
 
 class Refusal(Exception):
-    """A request that is not answered: its status, and a sentence for people."""
+    """A request that is not answered: an HTTP status and a sentence that says why."""
 
     def __init__(self, status: int, sentence: str, **headers: str) -> None:
         super().__init__(sentence)

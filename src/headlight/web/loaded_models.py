@@ -1,4 +1,4 @@
-"""`LoadedModels`: the models that a server was started with, and what the page shows of each."""
+"""`LoadedModels`: the models that a server was started with, and what the page shows about each."""
 
 import logging
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from headlight.web.replies import ExampleText, ModelFacts, TextField
 LOG = logging.getLogger("headlight.web")
 EXAMPLE_COUNT = 6
 OFFERED_CHANGES = ("delete", "mask", "pad")
-"""Those of the CHANGES that people can tell apart; the others imitate released code."""
+"""The CHANGES that differ for a user; the others imitate released code."""
 FIELD_NAMES: Sequence[Literal["text", "pair"]] = ("text", "pair")
 MASKED_TEXTS = ("Paris is the [MASK] of France.", "She poured the coffee into a [MASK].")
 PROMPTS = (
@@ -34,20 +34,20 @@ SENTENCES = (
 )
 FIELDS = {
     Task.QUESTION: ("Question", "Context"),
-    Task.CAUSAL: ("Text to be continued",),
+    Task.CAUSAL: ("Text to continue",),
     Task.MASKED: ("Text with a masked token",),
 }
 HINTS = {
-    Task.MASKED: "a word that could stand there",
+    Task.MASKED: "a word that could be there",
     Task.CAUSAL: "the next word, such as 'are'",
-    Task.QUESTION: "another answer, as it stands in the context",
+    Task.QUESTION: "another answer, copied from the context",
 }
-"""What may be written as target where there is no list of labels."""
+"""What a user may write as the target if there is no list of labels."""
 
 
 @dataclass(frozen=True, eq=False)
 class LoadedModels:
-    """Models by name, in the order in which they were asked for; those still loading are not there yet."""
+    """Models by name, in the order in which they were given; models that are still loading are not in it."""
 
     names: tuple[str, ...]
     models: dict[str, Model] = field(default_factory=dict)
@@ -57,13 +57,13 @@ class LoadedModels:
     is_closed: Event = field(default_factory=Event)
 
     def fill(self) -> None:
-        """Load the first model, so that there is one to ask; the others come while it answers."""
+        """Load the first model and wait for it; load the others in a thread while it answers."""
         self.add(self.names[0], load(self.names[0]))
         self.loaders.append(Thread(target=self.fill_up, name="headlight-loading", daemon=True))
         self.loaders[-1].start()
 
     def fill_up(self) -> None:
-        """Load the models that are not there yet; one that cannot be loaded is reported, not fatal."""
+        """Load the other models; one that cannot be loaded is reported, and the server goes on."""
         for name in self.names:
             if name not in self.models and not self.is_closed.is_set():
                 try:
@@ -73,7 +73,8 @@ class LoadedModels:
                     LOG.error("%s cannot be loaded: %s", name, error)
 
     def close(self) -> None:
-        """Load nothing more, and wait: a loader thread that is killed when Python ends crashes inside torch."""
+        """Stop loading, and wait for the thread."""
+        # A thread that is killed inside torch when Python ends crashes the process.
         self.is_closed.set()
         for loader in self.loaders:
             loader.join()
@@ -85,7 +86,7 @@ class LoadedModels:
 
     @property
     def loading(self) -> list[str]:
-        """The models that are still to come."""
+        """The models that are still loading."""
         return [name for name in self.names if name not in {**self.models, **self.failed}]
 
     def __getitem__(self, name: str) -> Model:
@@ -133,7 +134,7 @@ def example_text(text: Text) -> ExampleText:
 
 
 def text_fields(model: Model, name: str) -> list[TextField]:
-    """The texts that a model reads; whether a classifier that is not ours reads pairs is not known."""
+    """The text fields of a model; a classifier that is not ours may or may not read pairs."""
     own = OWN.get(f"samples/{name.partition('-')[0]}")
     if model.task in FIELDS:
         labels = FIELDS[model.task]

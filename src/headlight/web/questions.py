@@ -1,4 +1,4 @@
-"""What may be asked: the bodies of requests."""
+"""The bodies of requests."""
 
 from typing import Annotated, Literal
 
@@ -13,15 +13,15 @@ Name = Annotated[str, Field(max_length=200)]
 
 
 class Question(BaseModel):
-    """A text, or a pair of texts, and what of the model's decision is to be explained."""
+    """A text or a pair of texts, and which decision of the model to explain."""
 
     model_config = ConfigDict(extra="forbid")
 
     model: Name
     text: str
     pair: str | None = None
-    target: Name | None = Field(None, description="what the model predicts, if not given")
-    contrast: Name | None = Field(None, description="why the target rather than this")
+    target: Name | None = Field(None, description="label or token; default: the prediction")
+    contrast: Name | None = Field(None, description="explain why the target rather than this")
 
     @property
     def input(self) -> Text:
@@ -35,20 +35,20 @@ class Question(BaseModel):
 
 
 class Explain(Question):
-    """Methods side by side; `mask` is the head mask of mask_lrp, [layer][head]."""
+    """Methods to explain with; `mask` is the head mask for mask_lrp, [layer][head]."""
 
     methods: list[Name] = Field(min_length=1)
     mask: Mask | None = None
 
 
 class Curves(Explain):
-    """How the probability falls as tokens are taken away in the order of each method."""
+    """How the probability falls as tokens are removed in the order of each method."""
 
     change: Name = "delete"
 
 
 class Hide(Question):
-    """The same question without some tokens, by their positions."""
+    """The same question with some tokens removed; `hidden` has their positions."""
 
     hidden: list[int] = Field(max_length=10_000)
     change: Name = "delete"
@@ -61,21 +61,21 @@ class Layers(Question):
 
 
 class Mix(Question):
-    """How much of every token is in every other."""
+    """How much of every input token is in every output token."""
 
     method: Name = "alti"
-    layer: int = Field(-1, description="1 is the first layer, −1 the last")
+    layer: int = Field(-1, description="1 is the first layer, -1 the last")
     accumulated: bool = True
 
 
 class Generate(BaseModel):
-    """A continuation of a text, the model's own if none is given, and what made each token of it."""
+    """Explain each token of a continuation of a text; the model writes it if none is given."""
 
     model_config = ConfigDict(extra="forbid")
 
     model: Name
     text: str
-    method: Name | None = Field(None, description="the default of the library, if not given")
+    method: Name | None = Field(None, description="default: the library's default method")
     tokens: int = Field(12, ge=1)
     continuation: Annotated[str, Field(max_length=2_000)] | None = None
 

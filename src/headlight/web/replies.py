@@ -1,4 +1,4 @@
-"""What is answered: the bodies of replies, as OpenAPI documents them."""
+"""The bodies of replies, as OpenAPI documents them."""
 
 from typing import Any, Literal
 
@@ -8,14 +8,14 @@ Grid = list[list[float]]
 
 
 class Refused(TypedDict):
-    """Why there is no answer, in a sentence for people, and what kind of mistake it was."""
+    """Why there is no answer, in a sentence, and the kind of error."""
 
     error: str
     kind: str
 
 
 class Shown(TypedDict):
-    """A stretch of text with its score; `share` is of the largest, `positions` the tokens that it covers."""
+    """A stretch of text with its score; `share`: of the largest score; `positions`: the tokens it covers."""
 
     text: str
     before: str
@@ -34,7 +34,7 @@ class Views(TypedDict):
 
 
 class Decided(TypedDict):
-    """What the model decided, and what of it was explained; no probabilities of a regression."""
+    """What the model decided and which label was explained; a regression has no probabilities."""
 
     labels: list[str]
     probabilities: list[float] | None
@@ -45,7 +45,7 @@ class Decided(TypedDict):
 
 
 class Attributed(Views):
-    """One method's answer; `data` is the stored form of docs/format.md."""
+    """The scores of one method; `data` is the stored form (docs/format.md)."""
 
     method: str
     signed: bool
@@ -54,7 +54,7 @@ class Attributed(Views):
 
 
 class Explanation(TypedDict):
-    """Methods side by side; `failures` says why a method gave no answer."""
+    """The scores of several methods; `failures` says why a method gave none."""
 
     prediction: Decided
     tokens: list[str]
@@ -63,7 +63,7 @@ class Explanation(TypedDict):
 
 
 class ProbabilityChange(TypedDict):
-    """The probability of the explained label before and after tokens were taken away."""
+    """The probability of the explained label before and after tokens were removed."""
 
     label: str
     before: float
@@ -72,7 +72,7 @@ class ProbabilityChange(TypedDict):
 
 
 class TrustVerdict(TypedDict):
-    """How far a method can be trusted on this text, and the mean probability that it and chance leave."""
+    """How far to trust a method on this text, and the mean probability left by it and by random orders."""
 
     level: Literal["unknown", "poor", "fair", "good"]
     sentence: str
@@ -81,7 +81,7 @@ class TrustVerdict(TypedDict):
 
 
 class Curve(TypedDict):
-    """How the probability falls in the order of a method, and the verdict on that."""
+    """How the probability falls in the order of a method, and the verdict on the method."""
 
     method: str
     probabilities: list[float]
@@ -90,7 +90,7 @@ class Curve(TypedDict):
 
 
 class RandomCurve(TypedDict):
-    """How it falls in random orders: the mean, and the middle four fifths."""
+    """How the probability falls in random orders: the mean, and the middle 80 %."""
 
     probabilities: list[float]
     low: list[float]
@@ -99,7 +99,7 @@ class RandomCurve(TypedDict):
 
 
 class DeletionCurves(TypedDict):
-    """Deletion curves over the shares of the tokens that were taken away."""
+    """Deletion curves; `levels` are the shares of tokens removed."""
 
     label: str
     levels: list[float]
@@ -109,7 +109,7 @@ class DeletionCurves(TypedDict):
 
 
 class Layer(Views):
-    """A method at one layer, in shares of the largest score of any layer."""
+    """The scores of a method at one layer; shares are of the largest score of any layer."""
 
     layer: int
 
@@ -124,9 +124,9 @@ class Layered(TypedDict):
 
 
 class Mixed(TypedDict):
-    """matrix[i][j]: how much of input token j is in token i; `layer` is 1 to `layers`.
+    """matrix[i][j]: how much of input token j is in output token i; `layer` is 1 to `layers`.
 
-    largest: the value that has the strongest colour.
+    largest: the value with the strongest colour.
     """
 
     method: str
@@ -138,9 +138,9 @@ class Mixed(TypedDict):
 
 
 class Generated(TypedDict):
-    """matrix[o][i]: the score of input token i for output token o; inputs are the prompt and outputs before.
+    """matrix[o][i]: the score of input token i for output token o; inputs are the prompt and earlier outputs.
 
-    largest: the score that has the strongest colour; the first token is not in the scale.
+    largest: the score with the strongest colour; the first token is left out of the scale.
     """
 
     method: str
@@ -152,7 +152,7 @@ class Generated(TypedDict):
 
 
 class HeadMap(TypedDict):
-    """The heads of a model, [layer][head]: what each is kept as, what it does, whether the mask has it."""
+    """The heads of a model, [layer][head]: the kind of each, what it does, whether the mask keeps it."""
 
     layers: int
     heads: int
@@ -170,7 +170,7 @@ class TextField(TypedDict):
 
 
 class ExampleText(TypedDict):
-    """A text, or a pair of texts, to start with."""
+    """An example text, or a pair of texts."""
 
     text: str
     pair: str | None
@@ -199,7 +199,7 @@ class ModelFacts(TypedDict):
 
 
 class MethodFacts(TypedDict):
-    """What the page shows of a method."""
+    """What the page shows about a method."""
 
     name: str
     summary: str
@@ -209,7 +209,7 @@ class MethodFacts(TypedDict):
 
 
 class ToneNames(TypedDict):
-    """What people call the colours."""
+    """The everyday names of the colours."""
 
     positive: str
     negative: str
@@ -219,7 +219,7 @@ class ToneNames(TypedDict):
 
 
 class PaletteFacts(TypedDict):
-    """Colours as CSS writes them, of scores and, by kind, of heads.
+    """CSS colours of scores and of kinds of heads.
 
     strongest: the opacity of the largest score. marked: signed shares below this are marked by more than
     colour.
@@ -250,7 +250,7 @@ class About(TypedDict):
 
 
 class Cell(TypedDict):
-    """The mean of a metric for a method with its interval."""
+    """The mean of a metric for a method, with its interval."""
 
     method: str
     mean: float | None
@@ -261,7 +261,7 @@ class Cell(TypedDict):
 
 
 class MetricRow(TypedDict):
-    """A metric, which values of it are better, and its value for every method."""
+    """A metric, whether higher or lower is better, and its value for every method."""
 
     metric: str
     better: str
@@ -269,7 +269,7 @@ class MetricRow(TypedDict):
 
 
 class Run(TypedDict):
-    """What was run, and what came out."""
+    """What was run, and its results."""
 
     name: str
     model: str
@@ -293,7 +293,7 @@ class MeanCurve(TypedDict):
 
 
 class MeanCurves(TypedDict):
-    """The mean curves of a metric, and what its axes are."""
+    """The mean curves of a metric, and the labels of the axes."""
 
     metric: str
     x: str

@@ -22,12 +22,12 @@ from headlight.web.answers.formatting import shown
 from headlight.web.replies import Cell, Disagreements, MeanCurves, MetricRow, Run, Shown
 
 Scored = dict[int, dict[str, Any]]
-"""What a method said of each example, by its number."""
+"""The record of a method for each example, by the number of the example."""
 
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Folders of runs by name; one that has grown is read anew."""
+    """Folders of runs by name; a run that has new parts is read again."""
 
     folders: dict[str, Path]
     read: dict[str, tuple[int, Results]] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Runs:
             return self.read[name][1]
 
     def prepare(self) -> None:
-        """Make the overviews while nobody waits for them: intervals of large runs take seconds."""
+        """Compute the overviews in a thread, because the intervals of large runs take seconds."""
 
         def make() -> None:
             for name in self.folders:
@@ -58,7 +58,7 @@ class Runs:
         Thread(target=make, name="headlight-runs", daemon=True).start()
 
     def overview(self, name: str) -> Run:
-        """What was run, and every metric of every method."""
+        """What was run, and the value of every metric for every method."""
         with self.lock:
             results = self[name]
             if name not in self.overviews:
@@ -105,7 +105,7 @@ class Runs:
     def examples(
         self, name: str, first: str, second: str, offset: int, limit: int
     ) -> Disagreements:
-        """Examples in the order of how differently two methods rank their tokens."""
+        """Examples, sorted by how differently two methods rank their tokens, most different first."""
         results = self[name]
         for method in (first, second):
             if method not in results.methods:
@@ -136,7 +136,7 @@ class Runs:
         }
 
     def golds(self, name: str, results: Results) -> list[str | None]:
-        """The right answer to every example, as its data set calls it."""
+        """The right label of every example, by its name in the data set."""
         if name not in self.labels:
             given = open_folder(self.folders[name]).examples
             self.labels[name] = [
@@ -146,7 +146,7 @@ class Runs:
 
 
 def row(results: Results, metric: str) -> MetricRow:
-    """One metric of every method."""
+    """The values of one metric for every method."""
     best = results.best(metric)
     cells: list[Cell] = []
     for method in results.methods:
@@ -166,12 +166,12 @@ def row(results: Results, metric: str) -> MetricRow:
 
 
 def number(value: float) -> float | None:
-    """A number that JSON has."""
+    """A number, or None for NaN and infinity, which JSON does not have."""
     return value if math.isfinite(value) else None
 
 
 def scored(results: Results, method: str) -> Scored:
-    """What a method said of every example."""
+    """The record of a method for every example."""
     return {
         record["example"]: record
         for each in results.attributed(method)
@@ -180,7 +180,7 @@ def scored(results: Results, method: str) -> Scored:
 
 
 def gold_name(label: str | int | None, names: Sequence[str]) -> str | None:
-    """A label by name, where the data set names its labels; the model may count its classes otherwise."""
+    """A label by its name in the data set, if it has one; the model may number its classes differently."""
     number = index_of(label)
     if number is not None and 0 <= number < len(names):
         return names[number]
@@ -188,12 +188,12 @@ def gold_name(label: str | int | None, names: Sequence[str]) -> str | None:
 
 
 def ordinary_scores(record: dict[str, Any]) -> np.ndarray:
-    """The scores of the tokens that count: those that are not special."""
+    """The scores of ordinary tokens."""
     return np.array(record["scores"], np.float64)[ordinary(record["special"])]
 
 
 def disagreement(one: dict[str, Any], other: dict[str, Any]) -> float:
-    """1 − Spearman's ρ: 0 for equal orders, 2 for opposite ones; 1 where there is no order."""
+    """1 − Spearman's ρ: 0 for equal orders, 2 for opposite ones, 1 if either has no order."""
     left, right = ordinary_scores(one), ordinary_scores(other)
     if len(left) < 2 or len(set(left.tolist())) < 2 or len(set(right.tolist())) < 2:
         return 1.0
@@ -201,6 +201,6 @@ def disagreement(one: dict[str, Any], other: dict[str, Any]) -> float:
 
 
 def record_pieces(record: dict[str, Any]) -> list[Shown]:
-    """Tokens with their scores, as the page shows pieces of text."""
+    """The tokens of a record with their scores, as pieces for the page."""
     pieces = token_pieces(record["tokens"], record["scores"], record["special"])
     return [shown(piece, piece.positions) for piece in pieces]

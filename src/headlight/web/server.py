@@ -1,4 +1,4 @@
-"""Starting and stopping: models, runs, and uvicorn."""
+"""Starts and stops the server: models, runs, and uvicorn."""
 
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -17,17 +17,17 @@ from headlight.web.loaded_models import LoadedModels
 from headlight.web.runs import Runs
 
 DRAIN = 5
-"""Seconds beyond the limit of a request that a stopping server waits for the last answers."""
+"""Seconds beyond the limit of one request that a stopping server waits for the last answers."""
 
 
 def found_runs(folders: Sequence[Path]) -> dict[str, Path]:
-    """Folders of runs by their names, each known to be one."""
+    """Folders of runs by name; a folder without a run is refused."""
     found: dict[str, Path] = {}
     for folder in folders:
         open_folder(folder)
         name = folder.resolve().name
         if name in found:
-            raise InvalidOption(f"two runs are called '{name}'. Rename one of the folders.")
+            raise InvalidOption(f"two runs are named '{name}'. Rename one of the folders.")
         found[name] = folder.resolve()
     return found
 
@@ -39,7 +39,7 @@ def serve(
     limits: Limits,
     say: Callable[[str], None],
 ) -> None:
-    """Serve until a signal comes; then answer what was asked and stop."""
+    """Serve until a signal arrives; then answer the waiting requests and stop."""
     token = address.needed_token
     folders = found_runs(runs)
     with listening(address) as place:
@@ -67,7 +67,7 @@ def serve(
 
 @contextmanager
 def signals_end_quietly() -> Iterator[None]:
-    """Ignore SIGINT and SIGTERM around uvicorn, which sends them again when all is answered."""
+    """Ignore SIGINT and SIGTERM around uvicorn, which raises them again after the last answer."""
     before = {
         each: signal.signal(each, lambda *_: None) for each in (signal.SIGTERM, signal.SIGINT)
     }

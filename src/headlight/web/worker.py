@@ -1,4 +1,4 @@
-"""`Worker`: one thread that answers questions in their order; those that ask alike share a pass."""
+"""`Worker`: one thread that answers questions in order; questions with the same key share a pass."""
 
 import asyncio
 from collections import deque
@@ -13,12 +13,12 @@ from headlight.web.limits import Limits, Refusal
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
 Work = Callable[[Sequence[Question]], Sequence[Answer | Exception]]
-"""Answers several questions of one kind, in their order; an answer may be an exception."""
+"""Answers several questions with the same key, in order; an answer may be an exception."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ticket(Generic[Question, Answer]):
-    """A place in the queue: a question, the work that answers it, and the key of questions that go together."""
+    """A place in the queue: a question, the function that answers it, and the key of questions to batch."""
 
     key: Hashable
     work: Work[Question, Answer]
@@ -27,9 +27,9 @@ class Ticket(Generic[Question, Answer]):
 
 
 class Worker:
-    """A queue of bounded length before one thread.
+    """A queue of limited length in front of one thread.
 
-    A ticket whose asker has gone, or whose time is over, is passed over; one that has begun is finished.
+    A ticket whose client is gone or whose time is over is skipped; one that has started is finished.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -41,7 +41,7 @@ class Worker:
         self.thread.start()
 
     async def ask(self, key: Hashable, work: Work[Question, Answer], question: Question) -> Answer:
-        """The answer to one question, or a refusal where the queue is full or time is over."""
+        """The answer to one question, or a refusal if the queue is full or the time is over."""
         ticket = Ticket(key, work, question)
         self.enqueue(ticket)
         try:
@@ -49,27 +49,27 @@ class Worker:
         except TimeoutError:
             raise Refusal(
                 504,
-                f"this took longer than {self.limits.seconds:g} seconds and was given up. "
-                "Ask for a shorter text, or for fewer or faster methods.",
+                f"this took longer than {self.limits.seconds:g} seconds and was cancelled. "
+                "Use a shorter text, or fewer or faster methods.",
             ) from None
 
     def enqueue(self, ticket: Ticket[Any, Any]) -> None:
         """Put a ticket at the end of the queue."""
         with self.changed:
             if not self.is_open:
-                raise Refusal(503, "the server is stopping. Ask again when it is back.")
+                raise Refusal(503, "the server is stopping. Try again when it is back.")
             self.queue = deque(each for each in self.queue if not each.answer.cancelled())
             if len(self.queue) >= self.limits.waiting:
                 raise Refusal(
                     429,
-                    f"{len(self.queue)} requests are waiting already. Ask again in a few seconds.",
+                    f"{len(self.queue)} requests are waiting already. Try again in a few seconds.",
                     **{"Retry-After": "2"},
                 )
             self.queue.append(ticket)
             self.changed.notify()
 
     def next_tickets(self) -> list[Ticket[Any, Any]]:
-        """The first ticket that is still wanted, with those behind it that share its key; none at the end."""
+        """The first ticket that is still wanted, and later ones with its key; none when the worker closes."""
         with self.changed:
             while True:
                 while self.queue and not self.queue[0].answer.set_running_or_notify_cancel():
@@ -94,7 +94,7 @@ class Worker:
             try:
                 answers = tickets[0].work([ticket.question for ticket in tickets])
                 answered = list(zip(tickets, answers, strict=True))
-            except Exception as error:  # noqa: BLE001 - whatever went wrong is the answer to these tickets
+            except Exception as error:  # noqa: BLE001 - any error is the answer to these tickets, and the thread must live on
                 answered = [(ticket, error) for ticket in tickets]
             for ticket, answer in answered:
                 if isinstance(answer, Exception):
@@ -103,7 +103,7 @@ class Worker:
                     ticket.answer.set_result(answer)
 
     def close(self) -> None:
-        """Take nothing more, answer what is waiting, and end."""
+        """Accept no more questions, answer the waiting ones, and end the thread."""
         with self.changed:
             self.is_open = False
             self.changed.notify_all()

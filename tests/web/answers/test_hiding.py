@@ -73,7 +73,7 @@ def test_special_outside_and_decided_tokens_cannot_be_hidden(
 ) -> None:
     status, sentence = page.refusal("hide", model=name, **QUESTIONS[name], hidden=hidden)
     assert status == 400
-    assert f"the tokens at {hidden[-1]} cannot be taken away" in sentence
+    assert f"the tokens at {hidden[-1]} cannot be removed" in sentence
 
 
 def test_a_number_has_no_probability_that_could_fall(page: Site) -> None:
@@ -81,4 +81,4 @@ def test_a_number_has_no_probability_that_could_fall(page: Site) -> None:
     for path, more in (("hide", {"hidden": [1]}), ("curves", {"methods": ["attcat"]})):
         status, sentence = page.refusal(path, **asked, **more)
         assert status == 400
-        assert sentence == "tiny rater gives a number, not a probability that could fall."
+        assert sentence == "tiny rater predicts a number, so there is no probability to watch."

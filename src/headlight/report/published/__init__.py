@@ -1,4 +1,4 @@
-"""What four papers print, table by table (in the JSON beside), and how rows and columns are computed here."""
+"""The tables of four papers (in the JSON files beside this one), and how rows and columns are computed."""
 
 import json
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ PAPERS = ("mask_lrp", "attcat", "alti", "decoded")
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A method in a published table: ours that stands for it, and what the paper prints, column by column.
+    """A row of a published table: our method for it, and the printed numbers, column by column.
 
-    A decoded layer counts in a network of 12.
+    The layer of a decoded method is counted in a network of 12 layers.
     """
 
     method: str
@@ -23,8 +23,8 @@ class PublishedRow:
 class Experiment:
     """One model and data set of a published table.
 
-    columns: the paper's columns and the metrics that stand for them. rows: by the paper's names of methods.
-    stand_in, sample: what takes the place of the model and the data where the paper's own cannot be reached.
+    columns: our metric for each column of the paper. rows: by the paper's name of the method. stand_in, sample:
+    the embedded model and the sample to use if the paper's model or data are not available.
     """
 
     source: str
@@ -40,13 +40,13 @@ class Experiment:
 
     @property
     def sample(self) -> str:
-        """Our own small set for the stand-in."""
+        """The small data set that comes with the stand-in."""
         return f"samples/{self.stand_in}"
 
 
 @dataclass(frozen=True)
 class Publication:
-    """A paper and those of its tables that can be computed."""
+    """A paper, and the tables of it that can be computed."""
 
     title: str
     notes: str
@@ -60,7 +60,7 @@ def read_publication(name: str) -> Publication:
 
 
 def experiment(kept: dict[str, Any]) -> Experiment:
-    """An experiment as JSON keeps it."""
+    """An experiment from its JSON."""
     rows = {
         name: PublishedRow(row["method"], tuple(row["printed"]))
         for name, row in kept["rows"].items()
@@ -69,4 +69,4 @@ def experiment(kept: dict[str, Any]) -> Experiment:
 
 
 PUBLISHED = {name: read_publication(name) for name in PAPERS}
-"""By the name that `headlight replicate` takes."""
+"""Publications by the name that `headlight replicate` takes."""

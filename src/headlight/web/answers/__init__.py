@@ -1,1 +1,1 @@
-"""From a model and a question to the body of a reply, one file per panel of the page."""
+"""Answers questions: from a model and a question to the body of a reply, one file per panel of the page."""

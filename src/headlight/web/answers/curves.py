@@ -1,4 +1,4 @@
-"""Deletion curves of methods on one text, and of random orders to compare them with."""
+"""Deletion curves of methods on one text, and of random orders for comparison."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ from headlight.web.questions import Curves
 from headlight.web.replies import Curve, DeletionCurves, RandomCurve
 
 RANDOM_ORDERS = 10
-"""Random orders of the tokens that a deletion curve is compared with."""
+"""How many random orders a deletion curve is compared with."""
 
 
 @dataclass(frozen=True)
 class Deletion:
-    """The probability at every level of an order, beginning with the whole text, and the AOPC of its fall."""
+    """The probability at every level of an order, starting with the whole text, and the AOPC."""
 
     levels: tuple[float, ...]
     probabilities: tuple[float, ...]
@@ -36,7 +36,7 @@ class Deletion:
 
 
 def curves(model: Model, question: Curves, limits: Limits) -> DeletionCurves:
-    """The probability as the highest scores are taken away, for each method and for random orders."""
+    """The probability as the tokens with the highest scores are removed, for methods and random orders."""
     prediction = decide(model, question, limits, question.methods)
     (outcomes,) = attribute(model, [prediction.row], [question.asked], question)
     made = made_of(outcomes)
@@ -52,8 +52,8 @@ def curves(model: Model, question: Curves, limits: Limits) -> DeletionCurves:
         "label": prediction.resolved.label,
         "levels": list(deletions[0].levels),
         "curves": [
-            curve_reply(each.method, own, random)
-            for each, own in zip(made, deletions, strict=False)
+            curve_reply(each.method, deletion, random)
+            for each, deletion in zip(made, deletions, strict=False)
         ],
         "random": random_reply(random),
         "failures": failures_of(outcomes),
@@ -95,7 +95,7 @@ def curve_reply(method: str, deletion: Deletion, random: Sequence[Deletion]) -> 
 
 
 def random_reply(random: Sequence[Deletion]) -> RandomCurve:
-    """The mean of random orders and the middle four fifths of them, ready for JSON."""
+    """The mean and the middle 80 % of random orders, ready for JSON."""
     drawn = np.array([each.probabilities for each in random])
     return {
         "probabilities": drawn.mean(0).tolist(),

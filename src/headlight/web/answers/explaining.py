@@ -1,4 +1,4 @@
-"""Methods side by side: questions that ask alike share passes, and each gets the reply that is its own."""
+"""Explains with several methods; questions with the same methods and mask share passes."""
 
 from collections.abc import Sequence
 
@@ -20,13 +20,13 @@ from headlight.web.questions import Explain
 from headlight.web.replies import Explanation
 
 BATCH_SIZE = 16
-"""Rows that share a pass: fewer than in the library, because people wait for the first of them."""
+"""Rows per pass: fewer than in the library, because the first client waits for the whole batch."""
 
 
 def explain_all(
     model: Model, questions: Sequence[Explain], limits: Limits
 ) -> list[Explanation | HeadlightError | Refusal]:
-    """Replies to questions with the same methods and mask, from passes that they share."""
+    """Replies to questions with the same methods and mask, from shared passes."""
     rows: dict[int, Row] = {}
     replies: dict[int, Explanation | HeadlightError | Refusal] = {}
     for number, question in enumerate(questions):
@@ -42,7 +42,7 @@ def explain_all(
 def explain_rows(
     model: Model, questions: Sequence[Explain], rows: Sequence[Row]
 ) -> list[Explanation | HeadlightError]:
-    """Replies to questions whose rows are within the limits; one that fails harms no other."""
+    """Replies to questions within the limits; a question that fails does not affect the others."""
     if not questions:
         return []
     targets = [question.asked for question in questions]
@@ -59,7 +59,7 @@ def explain_rows(
 def attribute(
     model: Model, rows: Sequence[Row], targets: Sequence[Target], question: Explain
 ) -> list[dict[str, Outcome]]:
-    """What each method of a question gives for each row: its attribution, or why there is none."""
+    """For each row, the attribution of every method, or the error that says why there is none."""
     names = list(dict.fromkeys(METHODS[name].name for name in question.methods))
     plan, failures = plan_each(model, names, mask_option(question), batch_size=BATCH_SIZE)
     outcomes = [{} for _ in rows] if plan is None else run_each(model, rows, targets, plan)
@@ -67,22 +67,24 @@ def attribute(
 
 
 def mask_option(question: Explain) -> dict[str, HeadMask]:
-    """The head mask as an option, where one was given and a method takes it."""
+    """The head mask as an option, if it is given and a method takes it."""
     mask = question.mask
     if mask is None or not any("mask" in METHODS[name].options for name in question.methods):
         return {}
     if len({len(layer) for layer in mask}) != 1 or not mask[0]:
-        raise InvalidOption("a head mask is a list of layers, each a list of as many heads.")
+        raise InvalidOption(
+            "the head mask is not understood. Give a list of layers, each a list with one value per head."
+        )
     return {"mask": HeadMask.of(np.array(mask, dtype=np.int64))}
 
 
 def reply_of(prediction: Prediction, outcomes: dict[str, Outcome]) -> Explanation | HeadlightError:
-    """The reply to one question, or the reasons of all its methods where none gave an attribution."""
+    """The reply to one question, or the errors of all its methods if none gave an attribution."""
     return explanation_reply(prediction, outcomes) if made_of(outcomes) else no_method(outcomes)
 
 
 def no_method(outcomes: dict[str, Outcome]) -> InvalidInput:
-    """The error of a question that no method could answer: the reason of each, once."""
+    """The error for a question that no method could answer, with each reason once."""
     return InvalidInput(" ".join(dict.fromkeys(failures_of(outcomes).values())))
 
 

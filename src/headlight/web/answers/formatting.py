@@ -16,12 +16,12 @@ def made_of(outcomes: Mapping[str, Outcome]) -> list[Attribution]:
 
 
 def failures_of(outcomes: Mapping[str, Outcome]) -> dict[str, str]:
-    """Why the other methods gave none, by name."""
+    """Why the other methods gave no attribution, by name."""
     return {name: str(each) for name, each in outcomes.items() if not isinstance(each, Attribution)}
 
 
 def explanation_reply(prediction: Prediction, outcomes: Mapping[str, Outcome]) -> Explanation:
-    """The reply to one question, of which at least one method gave an attribution."""
+    """The reply to one question; at least one method gave an attribution."""
     made = made_of(outcomes)
     return {
         "prediction": decided(prediction, made[0]),
@@ -32,7 +32,7 @@ def explanation_reply(prediction: Prediction, outcomes: Mapping[str, Outcome]) -
 
 
 def decided(prediction: Prediction, attribution: Attribution) -> Decided:
-    """What the model decided, and what of it was explained."""
+    """What the model decided, and which label was explained."""
     target = attribution.target
     return {
         "labels": [name for name, _ in prediction.choices],

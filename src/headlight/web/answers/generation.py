@@ -1,4 +1,4 @@
-"""A continuation, and what made each of its tokens."""
+"""Explains each token of a continuation."""
 
 import numpy as np
 
@@ -15,12 +15,12 @@ from headlight.web.replies import Generated
 
 
 def generate(model: Model, question: Generate, limits: Limits) -> Generated:
-    """A continuation, and the scores of all tokens before for each of its own."""
+    """A continuation, and for each of its tokens the scores of all earlier tokens."""
     if question.tokens > limits.generated_tokens:
         raise Refusal(
             413,
-            f"{question.tokens} tokens were asked for, and this server writes up to "
-            f"{limits.generated_tokens}.",
+            f"{question.tokens} tokens were asked for; this server writes up to "
+            f"{limits.generated_tokens}. Ask for fewer.",
         )
     row = row_of(model, question, limits)
     count = output_count(model, question)
@@ -44,18 +44,18 @@ def generate(model: Model, question: Generate, limits: Limits) -> Generated:
 
 
 def output_count(model: Model, question: Generate) -> int:
-    """How many tokens will be explained: those of the given continuation, or as many as were asked for."""
+    """How many tokens will be explained: those of the given continuation, or the number asked for."""
     if question.continuation and model.tokenizer is not None:
         return len(model.tokenizer(question.continuation, add_special_tokens=False)["input_ids"])
     return question.tokens
 
 
 def check_output(model: Model, question: Generate, row: Row, count: int, limits: Limits) -> None:
-    """Refuse a continuation that the server, the page or the model has no room for."""
+    """Refuse a continuation that is too long for the server, the page or the model."""
     if count > limits.generated_tokens:
         raise Refusal(
             413,
-            f"the continuation has {count} tokens, and this server explains up to "
+            f"the continuation has {count} tokens; this server explains up to "
             f"{limits.generated_tokens}. Shorten it.",
         )
     check_matrix(len(row) + count, limits)

@@ -1,4 +1,4 @@
-"""The attention heads of a model, and which of them its own mask keeps."""
+"""The attention heads of a model, and which of them its mask keeps."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from headlight.web.replies import HeadMap
 
 
 def head_map(model: Model) -> HeadMap:
-    """The heads of a model's own mask, and what they do; every head is on where it brings no mask."""
+    """The mask that comes with a model and what its heads do; without a mask all heads are on."""
     try:
         return mask_reply(chosen_mask(model, "both"))
     except (InvalidOption, MissingExtra):

@@ -1,4 +1,4 @@
-"""What becomes of the probability when tokens are taken away."""
+"""How the probability changes when tokens are removed."""
 
 from headlight.errors import InvalidInput
 from headlight.explaining.prediction import Prediction
@@ -13,23 +13,23 @@ from headlight.web.replies import ProbabilityChange
 
 
 def explained_subject(model: Model, prediction: Prediction) -> Subject:
-    """The row of a prediction, to be probed for the explained label."""
+    """The row of a prediction, ready to be probed for the explained label."""
     if model.task is Task.REGRESSION:
-        raise InvalidInput(f"{model.name} gives a number, not a probability that could fall.")
+        raise InvalidInput(f"{model.name} predicts a number, so there is no probability to watch.")
     terms = [term for term in prediction.resolved.terms if term.sign > 0]
     places, classes = [t.position for t in terms], [t.index for t in terms]
     return subject_of(model, prediction.row, places, classes)
 
 
 def hide(model: Model, question: Hide, limits: Limits) -> ProbabilityChange:
-    """The probability of the explained label with some tokens taken away."""
+    """The probability of the explained label with some tokens removed."""
     prediction = decide(model, question, limits)
     subject = explained_subject(model, prediction)
     outside = sorted(set(question.hidden) - set(subject.eligible))
     if outside:
         raise InvalidInput(
-            f"the tokens at {', '.join(map(str, outside))} cannot be taken away: they are special, the "
-            f"decision is read there, or the text does not reach so far (it has {len(subject.row)} tokens)."
+            f"the tokens at {', '.join(map(str, outside))} cannot be removed: they are special, the decision "
+            f"is read there, or they are beyond the end of the text (it has {len(subject.row)} tokens)."
         )
     before, after = ask(model, [subject.whole, subject.without(question.hidden, question.change)])
     has_classes = model.task is not Task.QUESTION

@@ -1,4 +1,4 @@
-"""A method layer by layer."""
+"""Explains with one method, layer by layer."""
 
 from headlight.explaining.explain import explain
 from headlight.explaining.layers import explain_layers
@@ -11,7 +11,7 @@ from headlight.web.replies import Layered
 
 
 def layers(model: Model, question: Layers, limits: Limits) -> Layered:
-    """A method layer by layer, all on one scale, and the method itself."""
+    """The scores of every layer on one scale, and those of the whole method."""
     row_of(model, question, limits)
     by_layer = explain_layers(model, question.input, question.method, question.asked)
     whole = explain(model, question.input, question.method, question.asked)

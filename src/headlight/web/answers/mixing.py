@@ -1,4 +1,4 @@
-"""How much of every token is in every other."""
+"""Token mixing: how much of every input token is in every output token."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from headlight.web.replies import Mixed
 
 
 def mixing(model: Model, question: Mix, limits: Limits) -> Mixed:
-    """How much of every token is in every other, at one layer."""
+    """The token-to-token matrix of one layer."""
     row = row_of(model, question, limits)
     check_matrix(len(row), limits)
     matrices = mix(model, question.input, question.method)

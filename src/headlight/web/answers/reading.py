@@ -1,4 +1,4 @@
-"""From a question to its row of tokens and the model's decision, within the limits of the server."""
+"""From a question to its tokens and the model's decision, within the limits of the server."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from headlight.web.questions import Generate, Question
 def row_of(
     model: Model, question: Question | Generate, limits: Limits, methods: Sequence[str] = ()
 ) -> Row:
-    """The tokens of a question, refused where they are too many for the server or for the methods."""
+    """The tokens of a question; refused if there are too many for the server or the methods."""
     if isinstance(question, Generate):
         (row,) = rows_of(model, question.text)
     else:
@@ -23,7 +23,7 @@ def row_of(
     if len(row) > limits.tokens:
         raise Refusal(
             413,
-            f"the text has {len(row)} tokens and this server explains up to {limits.tokens}. Shorten it.",
+            f"the text has {len(row)} tokens; this server explains up to {limits.tokens}. Shorten it.",
         )
     check_methods(methods, row, limits)
     return row
@@ -35,30 +35,30 @@ def check_methods(methods: Sequence[str], row: Row, limits: Limits) -> None:
     if len(slow) > limits.slow_methods:
         raise Refusal(
             413,
-            f"{', '.join(slow)} take many passes, and this server uses up to {limits.slow_methods} such "
-            "methods at once. Choose fewer of them.",
+            f"{len(slow)} methods need many passes ({', '.join(slow)}); this server runs up to "
+            f"{limits.slow_methods} of them at once. Choose fewer.",
         )
     if slow and len(row) > limits.slow_tokens:
         raise Refusal(
             413,
-            f"the text has {len(row)} tokens; {', '.join(slow)} take many passes, so this server uses "
-            f"them up to {limits.slow_tokens} tokens. Shorten the text, or choose other methods.",
+            f"the text has {len(row)} tokens; methods that need many passes ({', '.join(slow)}) run here on up "
+            f"to {limits.slow_tokens}. Shorten the text, or choose other methods.",
         )
 
 
 def check_matrix(size: int, limits: Limits) -> None:
-    """Refuse a matrix that no page could show."""
+    """Refuse a matrix that is too large for the page."""
     if size > limits.matrix_tokens:
         raise Refusal(
             413,
-            f"the text has {size} tokens, and a matrix is shown up to {limits.matrix_tokens}. Shorten it.",
+            f"the text has {size} tokens; matrices are shown for up to {limits.matrix_tokens}. Shorten it.",
         )
 
 
 def decide(
     model: Model, question: Question, limits: Limits, methods: Sequence[str] = ()
 ) -> Prediction:
-    """What the model decides on a question that is within the limits."""
+    """What the model decides on a question, if it is within the limits."""
     row = row_of(model, question, limits, methods)
     (prediction,) = predict(model, [row], [question.asked])
     return prediction

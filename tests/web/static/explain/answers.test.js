@@ -47,7 +47,7 @@ test("a text is counted in characters, both texts of a pair together", () => {
   assert.equal(tooLong({ text: "😀".repeat(10), pair: "" }, 10), "");
   assert.equal(
     tooLong({ text: "a".repeat(1000), pair: "b" }, 1000),
-    "The text has 1,001 characters, and this page takes 1,000. Shorten it.",
+    "The text has 1,001 characters; this page takes up to 1,000. Shorten it.",
   );
 });
 

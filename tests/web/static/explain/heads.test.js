@@ -39,7 +39,7 @@ test("the strongest words are named", () => {
   ];
   assert.equal(
     maskSentence(mask, attributed("mask_lrp", { words })),
-    "1 of 2 heads are on. With them Mask-LRP points to: b, a.",
+    "1 of 2 heads are on. With these, Mask-LRP points to: b, a.",
   );
   assert.match(maskSentence(mask, attributed("mask_lrp")), /points to: nothing\.$/);
 });

@@ -7,7 +7,7 @@ test("the headline says how sure the model is, and what is asked about instead",
   const { prediction } = explanation();
   assert.deepEqual(headlineWords(prediction), { sure: ", with probability 0.90", asked: "" });
   const other = { ...prediction, explained: " negative", probability: 0.1 };
-  assert.equal(headlineWords(other).asked, "You ask about ‘negative’, which it gives 0.10.");
+  assert.equal(headlineWords(other).asked, "You asked about ‘negative’: 0.10.");
   const value = {
     ...prediction,
     labels: [],
@@ -17,6 +17,6 @@ test("the headline says how sure the model is, and what is asked about instead",
   };
   assert.deepEqual(headlineWords(value), {
     sure: "",
-    asked: "You ask about ‘x’, which it gives 2.000.",
+    asked: "You asked about ‘x’: 2.000.",
   });
 });

@@ -12,8 +12,8 @@ test("a verdict is shown with its numbers, as the server sends them", () => {
   const curve = { method: "attcat", probabilities: [0.9, 0.4, 0.1], aopc: 0.4, trust };
   assert.equal(
     trustSentence(curve, "positive"),
-    "Taking away its highest-scored words step by step leaves ‘positive’ a probability of 0.40 on " +
-      "average (it is 0.90 with all words); taking away random words leaves 0.70.",
+    "Removing its highest-scored words step by step leaves ‘positive’ a probability of 0.40 on " +
+      "average (with all words it is 0.90); removing random words leaves 0.70.",
   );
   const random = { probabilities: [0.9, 0.7, 0.1], low: [0, 0, 0], high: [1, 1, 1], aopc: 0.1 };
   const levels = [0, 0.5, 1];

@@ -8,6 +8,6 @@ test("an example says whether the model is right", () => {
     exampleSentence(example),
     "Disagreement 1.500; the model says positive, wrongly: it is negative.",
   );
-  assert.match(exampleSentence({ ...example, gold: "positive" }), /says positive, rightly\.$/);
+  assert.match(exampleSentence({ ...example, gold: "positive" }), /says positive, correctly\.$/);
   assert.match(exampleSentence({ ...example, gold: null }), /says positive\.$/);
 });

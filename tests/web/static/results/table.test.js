@@ -13,8 +13,8 @@ test("what is not known of a run is not shown", () => {
   const names = factsOf(run({ accuracy: null })).map(([name]) => name);
   assert.deepEqual(names, ["Model", "Data", "Examples"]);
   assert.deepEqual(factsOf(run({ missing: 3, failures: 1 })).slice(3), [
-    ["The model is right in", "75 %"],
-    ["Still missing", "3"],
-    ["Failures", "1"],
+    ["Accuracy", "75 %"],
+    ["Unfinished jobs", "3"],
+    ["Failed examples", "1"],
   ]);
 });

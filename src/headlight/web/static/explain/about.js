@@ -26,7 +26,7 @@ async function fetched() {
 }
 
 /**
- * What the server has, once the model that a link asks for, or the first one, is there.
+ * What the server offers, as soon as the model that a link asks for (or the first one) is loaded.
  * @param {string | undefined} wanted
  */
 export async function readAbout(wanted) {
@@ -40,7 +40,7 @@ export async function readAbout(wanted) {
 }
 
 /**
- * Offer models as they are loaded.
+ * Offer models as they finish loading.
  * @param {Page} page
  */
 export async function followLoading(page) {

@@ -9,14 +9,14 @@ import { modelOf } from "./page.js";
 import { QUESTION, questionKey, questionOf } from "./state.js";
 
 /**
- * What is known of a question.
+ * The answers to a question so far.
  * @typedef {object} Answers
  * @property {string} question
  * @property {Decided | null} prediction
  * @property {string[]} tokens
- * @property {Record<string, Attributed>} found by method, and mask where it has one
+ * @property {Record<string, Attributed>} found by method (and head mask, for Mask-LRP)
  * @property {Record<string, string>} failures
- * @property {string[]} pending methods that were asked for
+ * @property {string[]} pending methods whose answers have not arrived
  */
 
 /** @type {Answers} */
@@ -30,14 +30,14 @@ export const NOTHING = {
 };
 
 /**
- * Mask-LRP answers differently for every mask; what was found is kept under both names.
+ * The key of an answer: Mask-LRP gives another answer for every mask, so the mask is part of its key.
  * @param {string} method
  * @param {string} mask
  */
 const placeOf = (method, mask) => (method === MASKED ? `${method} ${mask}` : method);
 
 /**
- * The attributions of the methods that are asked for, as far as they are there.
+ * The attributions of the chosen methods that have arrived.
  * @param {Pick<Answers, "found">} answers
  * @param {Pick<State, "methods" | "mask">} state
  */
@@ -46,7 +46,7 @@ export function attributionsOf(answers, state) {
 }
 
 /**
- * Methods by the channel on which they are asked for: slow ones must not keep the others waiting.
+ * Methods by channel: slow ones must not keep the others waiting.
  * @param {string[]} names
  * @param {MethodFacts[]} methods
  * @returns {[string, string[]][]}
@@ -60,7 +60,7 @@ export function byCost(names, methods) {
 }
 
 /**
- * What is known once a reply has come; what was known of another question is forgotten.
+ * The answers after a reply has arrived; answers to another question are dropped.
  * @param {Answers} known
  * @param {Explanation} reply
  * @param {string} question
@@ -93,8 +93,8 @@ export function missingMethods(known, state, question) {
 }
 
 /**
- * What to say of a text beyond the limit. The server counts characters, not the halves of which browsers
- * make some of them.
+ * The sentence for a text beyond the limit. The server counts characters; a browser's `length` counts some
+ * characters twice (as two UTF-16 units).
  * @param {Pick<State, "text" | "pair">} state
  * @param {number} most
  */
@@ -103,11 +103,11 @@ export function tooLong(state, most) {
   if (size <= most) return "";
   /** @param {number} count */
   const counted = (count) => count.toLocaleString("en");
-  return `The text has ${counted(size)} characters, and this page takes ${counted(most)}. Shorten it.`;
+  return `The text has ${counted(size)} characters; this page takes up to ${counted(most)}. Shorten it.`;
 }
 
 /**
- * What to say while a text is missing.
+ * The hint while a text is missing.
  * @param {Pick<State, "text" | "pair">} state
  * @param {Pick<ModelFacts, "fields">} model
  */
@@ -118,7 +118,7 @@ export function missingText(state, { fields }) {
 }
 
 /**
- * Ask for what is missing whenever the question changes.
+ * Ask the server for missing answers whenever the question changes.
  * @param {Page} page
  */
 export function mountAnswers(page) {

@@ -38,9 +38,9 @@ async function painted(svg) {
 }
 
 /**
- * Files to keep, and a link to what is shown.
+ * Set up the export of files, and the link to what is shown.
  * @param {Page} page
- * @param {() => void} settle asks at once for what was typed
+ * @param {() => void} settle sends typed text to the server at once
  */
 export function mountExport(page, settle) {
   /**
@@ -86,7 +86,7 @@ export function mountExport(page, settle) {
     field.value = location.href;
     field.hidden = false;
     field.select();
-    // Browsers offer no clipboard to pages of other machines without TLS.
+    // Browsers give pages without TLS, except those of this machine, no clipboard.
     const isCopied = await navigator.clipboard?.writeText(location.href).then(
       () => true,
       () => false,

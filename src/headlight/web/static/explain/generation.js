@@ -13,9 +13,9 @@ import { oneOf } from "./state.js";
 const USUAL = 12;
 
 /**
- * A continuation of the text, and what made each of its tokens.
+ * Set up the panel that continues the text and explains each new token.
  * @param {Page} page
- * @param {() => void} settle asks at once for what was typed
+ * @param {() => void} settle sends typed text to the server at once
  */
 export function mountGeneration(page, settle) {
   const chooser = selectById("generate-method");

@@ -8,17 +8,17 @@ import { modelOf } from "./page.js";
 import { mountPanel } from "./panel.js";
 
 const KINDS = {
-  syntactic: "syntactic: looks along the grammar, such as from verb to subject",
-  positional: "positional: looks at a fixed place, such as the word before",
+  syntactic: "syntactic: follows grammar, such as from a subject to its verb",
+  positional: "positional: looks at a fixed distance, such as the previous word",
   both: "syntactic and positional",
   kept: "kept for another reason",
 };
 /** @type {Record<string, [number, number]>} */
 const STEPS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
-const POINTED = 3; // Words that Mask-LRP is said to point to.
+const POINTED = 3; // How many words the sentence about Mask-LRP names.
 
 /**
- * What a head is called: people count layers and heads from 1.
+ * The name of a head; layers and heads are shown counted from 1.
  * @param {Pick<HeadMap, "kinds" | "roles">} map
  * @param {number} layer
  * @param {number} head
@@ -53,11 +53,11 @@ export function maskSentence(mask, attribution) {
     .sort((one, other) => other.score - one.score)
     .slice(0, POINTED);
   const words = best.map((word) => word.text).join(", ") || "nothing";
-  return `${count} With them Mask-LRP points to: ${words}.`;
+  return `${count} With these, Mask-LRP points to: ${words}.`;
 }
 
 /**
- * The heads of a model, to be switched on and off for Mask-LRP.
+ * Set up the heads of a model, which can be switched on and off for Mask-LRP.
  * @param {Page} page
  */
 export function mountHeads(page) {

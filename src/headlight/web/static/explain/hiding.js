@@ -10,7 +10,7 @@ import { modelOf } from "./page.js";
 import { QUESTION, questionOf } from "./state.js";
 
 /**
- * Tokens that are hidden and brought back together.
+ * Tokens that are hidden and shown again together.
  * @typedef {object} HiddenGroup
  * @property {string} text
  * @property {number[]} positions
@@ -18,14 +18,14 @@ import { QUESTION, questionOf } from "./state.js";
 
 /** @type {Record<string, string>} */
 const CHANGES = {
-  delete: "taking it out of the text",
-  mask: "putting the mask token in its place",
-  pad: "putting the padding token in its place",
+  delete: "deleting it",
+  mask: "replacing it with the mask token",
+  pad: "replacing it with the padding token",
 };
-const INVITATION = "Click a word in a heat map to hide it and see the probability move.";
+const INVITATION = "Click a word in a heat map to hide it and see how the probability changes.";
 
 /**
- * The hidden positions once some are hidden too, or brought back if all of them were hidden.
+ * The hidden positions after a click: the given ones are added, or removed if all of them were hidden.
  * @param {number[]} hidden
  * @param {number[]} positions
  */
@@ -36,7 +36,7 @@ export function toggled(hidden, positions) {
 }
 
 /**
- * What became of the probability.
+ * How the probability changed, in words.
  * @param {ProbabilityChange} change
  * @param {number} count how many words are hidden
  */
@@ -47,7 +47,7 @@ export function changeSentence({ before, after, predicted, label }, count) {
 }
 
 /**
- * Hidden tokens by words: a word is one thing to bring back.
+ * Hidden tokens grouped by word: a word is shown again as a whole.
  * @param {number[]} hidden
  * @param {Pick<Answers, "found" | "tokens">} answers
  * @returns {HiddenGroup[]}
@@ -69,7 +69,7 @@ export function groupsOf(hidden, { found, tokens }) {
 }
 
 /**
- * Hide tokens, or bring them back.
+ * Hide tokens, or show them again.
  * @param {Page} page
  * @param {number[]} positions
  */
@@ -78,7 +78,7 @@ export function hide(page, positions) {
 }
 
 /**
- * The words that are hidden, and what becomes of the probability without them.
+ * Set up the list of hidden words, and the probability without them.
  * @param {Page} page
  */
 export function mountHiding(page) {
@@ -89,7 +89,7 @@ export function mountHiding(page) {
   /** @param {HiddenGroup} group */
   function chip({ text, positions }) {
     const click = () => hide(page, positions);
-    const back = { type: "button", class: "chip", click, "aria-label": `Bring back ${text}` };
+    const back = { type: "button", class: "chip", click, "aria-label": `Show ${text} again` };
     return element("li", {}, element("button", back, element("span", { dir: "auto" }, text), " ×"));
   }
 
@@ -101,7 +101,7 @@ export function mountHiding(page) {
     markHidden(byId("maps"), hidden);
   }
 
-  // A token that may not be hidden comes back, and the sentence that says why stays.
+  // A token that may not be hidden is shown again, and the sentence that says why stays.
   function undo() {
     isUndone = true;
     page.state.change({ hidden: accepted });

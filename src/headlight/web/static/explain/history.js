@@ -9,7 +9,7 @@ import { questionKey, readQuery, restored, writeQuery } from "./state.js";
  * @property {string} text
  * @property {string} model
  * @property {string} said
- * @property {number} burst counts the times of typing in one field
+ * @property {number} burst number of the spell of typing in one field
  * @property {string} session
  */
 
@@ -19,7 +19,7 @@ const MOST_CHARACTERS = 4000;
 const OPENING = 90;
 
 /**
- * The entries that a browser kept; none if it kept something else.
+ * The entries stored in the browser; none if they cannot be read.
  * @param {string | null} stored
  * @returns {Entry[]}
  */
@@ -33,8 +33,8 @@ export function parsed(stored) {
 }
 
 /**
- * The entries with a new one before them. It replaces the one of the same question; and while someone is
- * typing in one field, it replaces the newest, which grows with the text instead of one entry per pause.
+ * The entries with a new one at the front. It replaces the entry of the same question. While the user types in
+ * one field it replaces the newest entry, so that typing does not leave one entry per pause.
  * @param {Entry[]} kept
  * @param {Entry} entry
  */
@@ -48,7 +48,7 @@ export function recorded(kept, entry) {
 }
 
 /**
- * The last explanations, kept in this browser.
+ * Set up the list of the last explanations, stored in this browser.
  * @param {Page} page
  */
 export function mountHistory(page) {

@@ -11,7 +11,7 @@ import { mountPanel } from "./panel.js";
 import { QUESTION, questionOf } from "./state.js";
 
 /**
- * What the slider shows at a place, and its name: 0 is all layers together.
+ * What to show at a position of the slider, and its name; 0 is all layers together.
  * @param {Layered} answer
  * @param {number} asked
  */
@@ -23,7 +23,7 @@ export function shownLayer({ layers, whole }, asked) {
 }
 
 /**
- * A method layer by layer, by a slider.
+ * Set up the panel that shows a method layer by layer, with a slider.
  * @param {Page} page
  */
 export function mountLayers(page) {

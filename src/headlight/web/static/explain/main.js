@@ -22,7 +22,7 @@ import { readAddress, restored } from "./state.js";
 import { mountTrust } from "./trust.js";
 
 const PAUSE = 150;
-const NO_MODEL = "This server has no model to ask. Start it with `headlight serve --model NAME`.";
+const NO_MODEL = "This server has no model. Start it with `headlight serve --model NAME`.";
 
 /** @param {Page} page */
 function mountAddress(page) {

@@ -10,7 +10,7 @@ import { difference } from "../shared/pieces.js";
 import { attributionsOf } from "./answers.js";
 import { hide } from "./hiding.js";
 
-const LONG = 150; // Tokens beyond which maps stand below each other.
+const LONG = 150; // Maps of longer texts (in tokens) are shown one below the other.
 
 /**
  * @param {Views} views
@@ -34,15 +34,15 @@ function legend(attributions, explained, { names }) {
   const signedLine = [
     `${capital(names.positive)} `,
     swatch("positive"),
-    ` speaks for ${quoted(explained)}, ${names.negative} dotted `,
+    ` supports ${quoted(explained)}; dotted ${names.negative} `,
     swatch("negative"),
-    " against it.",
+    " argues against it.",
   ];
   const whose = hasSigned ? ` (${plain.join(", ")})` : "";
   const plainLine = [
     `${capital(names.unsigned)} `,
     swatch("unsigned"),
-    ` counted${whose}: the stronger, the more. It does not say for or against.`,
+    ` mattered${whose}; a stronger colour mattered more. It does not say for or against.`,
   ];
   return [
     hasSigned ? element("p", {}, signedLine) : null,
@@ -63,7 +63,7 @@ function card(kind, title, ...content) {
 const soft = (sentence) => element("p", { class: "soft" }, sentence);
 
 /**
- * A heat map for each method that is asked for, and their differences.
+ * Set up a heat map for each chosen method, and the differences between them.
  * @param {Page} page
  */
 export function mountMaps(page) {
@@ -104,13 +104,13 @@ export function mountMaps(page) {
     const { positive, negative } = compared.names;
     /** @type {[string, string]} */
     const meaning = [`${first.method} gives more`, `${second.method} gives more`];
-    const label = `Difference of ${first.method} and ${second.method}`;
+    const label = `Difference between ${first.method} and ${second.method}`;
     const settings = { label, isSigned: true, meaning, palette: compared, onHide };
     const pieces = difference(piecesOf(first, state.unit), piecesOf(second, state.unit));
     return card(
       "",
       `${first.method} − ${second.method}`,
-      soft(`${capital(positive)}: ${meaning[0]}; ${negative} dotted: ${meaning[1]}.`),
+      soft(`${capital(positive)}: ${meaning[0]}; dotted ${negative}: ${meaning[1]}.`),
       heatmap(pieces, settings, { "data-difference": `${first.method} ${second.method}` }),
     );
   }
@@ -158,7 +158,7 @@ export function mountMaps(page) {
 }
 
 /**
- * Words or tokens, and whether differences are shown.
+ * Set up the choice of words or tokens, and of differences.
  * @param {Page} page
  */
 export function mountMapControls(page) {

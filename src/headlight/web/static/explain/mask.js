@@ -5,7 +5,7 @@
 export const MASKED = "mask_lrp";
 
 /**
- * A head mask in a link: one bit per head, layer by layer, four to a hexadecimal digit.
+ * A head mask for a link: one bit per head, layer by layer, four bits per hexadecimal digit.
  * @param {boolean[][]} grid
  */
 export function toHex(grid) {
@@ -19,7 +19,7 @@ export function toHex(grid) {
 }
 
 /**
- * The mask of a link; null if it is not one of a model with these numbers of layers and heads.
+ * The mask in a link; null if it does not fit a model with these numbers of layers and heads.
  * @param {string} hex
  * @param {number} layers
  * @param {number} heads
@@ -36,7 +36,7 @@ export function fromHex(hex, layers, heads) {
 }
 
 /**
- * The mask that is asked for; null for the model's own.
+ * The mask to ask with; null for the model's mask.
  * @param {Pick<State, "mask">} state
  * @param {Pick<ModelFacts, "layers" | "heads">} model
  */

@@ -9,7 +9,7 @@ import { colourOf, isMarked } from "../shared/palette.js";
  * @property {string[]} rows
  * @property {string[]} columns
  * @property {number[][]} matrix by row and column
- * @property {number} largest the value that has the strongest colour
+ * @property {number} largest the value with the strongest colour
  * @property {boolean} isSigned
  * @property {PaletteFacts} palette
  * @property {string} label what a screen reader calls it
@@ -42,7 +42,7 @@ export function cellSize(columns) {
 }
 
 /**
- * A label that is no wider than there is room.
+ * A label, shortened to the room it has.
  * @param {string} text
  * @param {(text: string) => number} widthOf
  */
@@ -54,7 +54,7 @@ export function shortened(text, widthOf) {
 }
 
 /**
- * The cells that have a colour. The whole matrix has one scale, as in the files that are exported.
+ * The cells that have a colour. The whole matrix has one scale, as in exported files.
  * @param {Pick<MatrixContent, "matrix" | "largest" | "isSigned" | "palette">} content
  */
 export function colouredCells({ matrix, largest, isSigned, palette }) {
@@ -143,8 +143,8 @@ function resize(canvas, { rows, columns, left, top, cell }) {
 }
 
 /**
- * A matrix on a canvas, whose cells can be visited by pointer and arrow keys, and a line that says what the
- * visited cell means.
+ * A matrix on a canvas whose cells can be visited with the pointer or the arrow keys, and a line that says
+ * what the visited cell means.
  * @param {MatrixContent} content
  * @returns {HTMLElement[]}
  */

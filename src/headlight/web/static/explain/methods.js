@@ -6,14 +6,14 @@ import { modelOf } from "./page.js";
 /** @type {[MethodFacts["cost"], string][]} */
 const GROUPS = [
   ["fast", "Fast"],
-  ["slow", "Slower: they ask the model many times"],
+  ["slow", "Slower: they run the model many times"],
 ];
 
 /** @param {MethodFacts} method */
 function choice(method) {
   const id = `method-${method.name}`;
   const box = { type: "checkbox", name: "method", value: method.name, id };
-  const sign = element("span", { class: "sign", title: "says for and against" }, "±");
+  const sign = element("span", { class: "sign", title: "shows for and against" }, "±");
   const words = `${method.name} ${method.summary} ${method.paper}`.toLowerCase();
   return element(
     "div",
@@ -25,7 +25,7 @@ function choice(method) {
 }
 
 /**
- * The methods of a group, or nothing if it has none.
+ * The methods of a group; null if it has none.
  * @param {string} title
  * @param {MethodFacts[]} methods
  */
@@ -40,7 +40,7 @@ function groupOf(title, methods) {
 }
 
 /**
- * The list of methods to choose from.
+ * Set up the list of methods.
  * @param {Page} page
  */
 export function mountMethods(page) {
@@ -77,7 +77,7 @@ export function mountMethods(page) {
       box.checked = methods.includes(box.value);
       box.disabled = isFull && !box.checked;
     }
-    const most = isFull ? " – no more at a time" : "";
+    const most = isFull ? " (the most at a time)" : "";
     fill(byId("method-count"), `${methods.length} chosen: ${methods.join(", ")}${most}`);
   }
 

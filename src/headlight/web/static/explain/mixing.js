@@ -9,7 +9,7 @@ import { mountPanel } from "./panel.js";
 import { QUESTION, oneOf, questionOf } from "./state.js";
 
 /**
- * How much of every token is in every other, up to a layer.
+ * Set up the panel that shows how much of every input token is in every token after a layer.
  * @param {Page} page
  */
 export function mountMixing(page) {
@@ -32,7 +32,7 @@ export function mountMixing(page) {
     fill(byId("mixing"), view, saveButton("mixing", answer));
   }
 
-  /** The layer that is asked for, with the controls set to it and to the method. */
+  /** Set the controls to the chosen method and layer, and return the layer. */
   function showControls() {
     const { mixing, layers } = modelOf(page);
     const { mixMethod, mixLayer } = page.state.get();
@@ -50,7 +50,7 @@ export function mountMixing(page) {
     const most = page.about.get().limits.matrix_tokens;
     if (!state.text.trim()) return fill(byId("mixing"));
     if (page.answers.get().tokens.length > most) {
-      const why = `This text is longer than ${most} tokens, the most that a matrix shows. Shorten it to see how it mixes.`;
+      const why = `This text is longer than ${most} tokens, the most that a matrix can show. Shorten it to see how its tokens mix.`;
       return fill(byId("mixing"), element("p", {}, why));
     }
     const body = { ...questionOf(state), method: chooser.value, layer, accumulated: true };

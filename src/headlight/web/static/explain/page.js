@@ -9,10 +9,10 @@ import { restored, writeQuery } from "./state.js";
 /**
  * What all parts of the page share.
  * @typedef {object} Page
- * @property {Store<About>} about what the server has; models that are still loading come later
- * @property {Store<State>} state what is asked and shown; a link brings it back
- * @property {Store<Answers>} answers what the server answered to it
- * @property {string} session tells this visit from earlier ones
+ * @property {Store<About>} about what the server offers; models that are still loading are added later
+ * @property {Store<State>} state what is asked and shown; a link restores it
+ * @property {Store<Answers>} answers the answers of the server
+ * @property {string} session an id of this visit
  */
 
 /**
@@ -30,19 +30,20 @@ export function createPage(about, given) {
 }
 
 /**
- * The model that is asked.
+ * The chosen model.
  * @param {Page} page
  * @returns {ModelFacts}
  */
 export function modelOf(page) {
   const { model: name } = page.state.get();
   const model = page.about.get().models.find((each) => each.name === name);
-  if (!model) throw new Error(`the page asks a model that the server does not have: ${name}.`);
+  if (!model)
+    throw new Error(`the server does not have the model that the page asks for: ${name}.`);
   return model;
 }
 
 /**
- * Put the state into the address, so that its link shows the same.
+ * Put the state into the address, so that a link to it shows the same.
  * @param {Page} page
  */
 export function writeAddress(page) {

@@ -4,7 +4,7 @@ import { byId } from "../shared/dom.js";
 import { say } from "../shared/notices.js";
 
 /**
- * Which <details> are open is part of the link.
+ * Connect a <details> with the state: which panels are open is part of the link.
  * @param {Page} page
  * @param {string} name
  * @param {() => void} onToggle
@@ -27,8 +27,8 @@ export function followView(page, name, onToggle) {
 }
 
 /**
- * A panel asks the server only while it is open, again when one of the keys has changed, and after the
- * explanation itself, which people wait for.
+ * Set up a panel that asks the server only while it is open, and again when one of the keys changes. It waits
+ * for the explanation itself, which matters most.
  * @param {Page} page
  * @param {string} name
  * @param {(keyof State)[]} keys

@@ -28,7 +28,7 @@ function bar(label, share, isExplained) {
 }
 
 /**
- * What the model says, how sure it is, and what is asked about instead.
+ * The words for how sure the model is, and for the label that is explained if it is another one.
  * @param {Decided} prediction
  * @returns {{ sure: string, asked: string }}
  */
@@ -37,9 +37,7 @@ export function headlineWords({ labels, probabilities, predicted, explained, ...
   const given = rest.probability === null ? number(rest.logit) : probability(rest.probability);
   return {
     sure: share === undefined ? "" : `, with probability ${probability(share)}`,
-    asked: isSame(explained, predicted)
-      ? ""
-      : `You ask about ${quoted(explained)}, which it gives ${given}.`,
+    asked: isSame(explained, predicted) ? "" : `You asked about ${quoted(explained)}: ${given}.`,
   };
 }
 
@@ -54,7 +52,7 @@ function headline(prediction) {
 }
 
 /**
- * Say when what is shown answers an earlier question.
+ * Say so when the answer shown belongs to an earlier question.
  * @param {Page} page
  */
 function mountStale(page) {
@@ -68,7 +66,7 @@ function mountStale(page) {
 }
 
 /**
- * What the model decided, with its probabilities.
+ * Set up what the model decided, with its probabilities.
  * @param {Page} page
  */
 export function mountPrediction(page) {

@@ -6,8 +6,8 @@ import { modelOf } from "./page.js";
 import { QUESTION, restored } from "./state.js";
 
 const PAUSE = 350;
-const OPENING = 4; // Words of an example that its button shows.
-const EMPTIES = { target: "what the model says", contrast: "nothing in particular" };
+const OPENING = 4; // How many words of an example its button shows.
+const EMPTIES = { target: "what the model predicts", contrast: "nothing in particular" };
 const LABELS = /** @type {("target" | "contrast")[]} */ (Object.keys(EMPTIES));
 /** @type {("text" | "pair")[]} */
 const TEXTS = ["text", "pair"];
@@ -18,7 +18,7 @@ const TEXTS = ["text", "pair"];
 const controlById = (id) => /** @type {Control} */ (byId(id));
 
 /**
- * Whether the texts are an example of the model, not what someone wrote.
+ * Whether the texts are an example of the model, not written by the user.
  * @param {Pick<ModelFacts, "examples">} model
  * @param {Pick<State, "text" | "pair">} state
  */
@@ -38,7 +38,7 @@ export function opening(text) {
 }
 
 /**
- * The state after another model was chosen: what someone wrote stays where the model reads as many texts.
+ * The state after another model was chosen; the user's text stays if the model reads as many texts.
  * @param {State} state
  * @param {ModelFacts} model
  * @param {ModelFacts} next
@@ -52,7 +52,7 @@ export function movedTo(state, model, next) {
 }
 
 /**
- * A list of labels, or a field to write one.
+ * A list of labels, or a text field if the model has none.
  * @param {"target" | "contrast"} id
  * @param {ModelFacts} model
  * @param {string} value
@@ -70,8 +70,8 @@ function labelControl(id, model, value) {
 }
 
 /**
- * The fields in which a question is written. Gives what asks at once for what was typed and still waits for
- * a pause.
+ * Set up the fields of the question. Returns a function that sends typed text to the server at once, instead
+ * of after a pause.
  * @param {Page} page
  * @returns {() => void}
  */
@@ -80,7 +80,7 @@ export function mountQuestion(page) {
   let waiting = {};
 
   /**
-   * What was typed and has not been asked yet goes with whatever is asked next.
+   * Typed text that was not sent yet is sent with the next change.
    * @param {Partial<State>} patch
    */
   function ask(patch) {

@@ -1,8 +1,8 @@
 /** @import { About, ModelFacts } from "../shared/replies.js" */
 
 /**
- * What a link must bring back. It stands behind the # of the address, which is not sent to the server and
- * may be as long as a text is; a query (?text=…) is understood too.
+ * What a link restores. It is stored after the # of the address, which is not sent to the server and has
+ * room for long texts; a query (?text=…) is understood too.
  * @typedef {object} State
  * @property {string} model
  * @property {string} text
@@ -16,17 +16,17 @@
  * @property {number} layer 0 is all layers together
  * @property {string} mixMethod
  * @property {number} mixLayer 0 is the last
- * @property {string} mask in hexadecimal digits; nothing for the model's own
+ * @property {string} mask in hexadecimal digits; empty for the model's mask
  * @property {number[]} hidden positions of tokens
  * @property {string} change
  * @property {string[]} view the panels that are open
- * @property {number} generated tokens to be written; 0 before anyone asks
+ * @property {number} generated how many tokens to generate; 0 until the user asks
  * @property {string} generateMethod
  * @property {string} continuation
  */
 
 /**
- * What is known of a state before it is fitted to a model.
+ * The parts of a state that a link has, before they are fitted to a model.
  * @typedef {Partial<Omit<State, "unit">> & { unit?: string }} Given
  */
 
@@ -65,7 +65,7 @@ const DEFAULTS = {
 const KEYS = /** @type {(keyof State)[]} */ (Object.keys(DEFAULTS));
 /** @type {(keyof State)[]} */
 const NUMBERED = ["hidden"];
-// Shown layer by layer where no chosen method has layers.
+// Shown layer by layer if no chosen method has layers.
 const USUAL_LAYERED = "attcat";
 
 /** @type {("model" | "text" | "pair" | "target" | "contrast")[]} */
@@ -95,7 +95,7 @@ function written(value) {
 
 /**
  * The part of a state that an address has.
- * @param {string} address behind its ? or #
+ * @param {string} address the part after ? or #
  * @returns {Given}
  */
 export function readQuery(address) {
@@ -105,7 +105,7 @@ export function readQuery(address) {
 }
 
 /**
- * A state as the end of an address; what is as usual is left out, but for the text.
+ * A state as the end of an address; defaults are left out, except the text.
  * @param {State} state
  */
 export function writeQuery(state) {
@@ -121,7 +121,7 @@ export function writeQuery(state) {
 export const readAddress = () => ({ ...readQuery(location.search), ...readQuery(location.hash) });
 
 /**
- * The methods that were asked for and that a model has, or its usual one.
+ * The chosen methods that a model has, or its default method.
  * @param {string[]} asked
  * @param {ModelFacts} model
  * @param {number} most
@@ -144,7 +144,7 @@ export const oneOf = (value, values, usual) =>
   value !== undefined && values.includes(value) ? value : usual;
 
 /**
- * A label that a model has; any where it has no list of them.
+ * A label that the model has; any text if it has no list of labels.
  * @param {string} value
  * @param {ModelFacts} model
  */
@@ -154,7 +154,7 @@ function fittingLabel(value, model) {
 }
 
 /**
- * The method that is shown layer by layer where none is asked for: one that is shown as a whole, if it can be.
+ * The method shown layer by layer by default: one of the chosen methods, if it has layers.
  * @param {string[]} methods
  * @param {ModelFacts} model
  */
@@ -163,7 +163,7 @@ function usualLayered(methods, { layered }) {
 }
 
 /**
- * A whole state from what a link asks for, fitted to a model that the server has.
+ * A complete state from what a link asks for, fitted to a model that the server has.
  * @param {Given} given
  * @param {About} about
  * @returns {State}
@@ -189,7 +189,7 @@ export function restored(given, about) {
 }
 
 /**
- * The question of a state; keys that it does not have are not asked for.
+ * The question of a state, as a request body.
  * @param {Pick<Given, "model" | "text" | "pair" | "target" | "contrast">} state
  * @returns {QuestionBody}
  */
@@ -204,7 +204,7 @@ export function questionOf(state) {
 }
 
 /**
- * The question of a state as one text, to be compared with another.
+ * The question of a state as one string, for comparisons.
  * @param {Pick<Given, "model" | "text" | "pair" | "target" | "contrast">} state
  */
 export const questionKey = (state) => JSON.stringify(questionOf(state));

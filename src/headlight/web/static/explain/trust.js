@@ -14,7 +14,7 @@ import { modelOf } from "./page.js";
 import { followView } from "./panel.js";
 import { QUESTION, questionKey, questionOf } from "./state.js";
 
-const SHORT = 64; // Tokens up to which a text is measured without being asked.
+const SHORT = 64; // Texts of up to this many tokens are measured without a click.
 
 /**
  * The numbers behind a verdict.
@@ -23,9 +23,9 @@ const SHORT = 64; // Tokens up to which a text is measured without being asked.
  */
 export function trustSentence({ trust, probabilities }, label) {
   return (
-    `Taking away its highest-scored words step by step leaves ${quoted(label)} a probability of ` +
-    `${probability(trust.mean)} on average (it is ${probability(probabilities[0])} with all words); ` +
-    `taking away random words leaves ${probability(trust.random_mean)}.`
+    `Removing its highest-scored words step by step leaves ${quoted(label)} a probability of ` +
+    `${probability(trust.mean)} on average (with all words it is ${probability(probabilities[0])}); ` +
+    `removing random words leaves ${probability(trust.random_mean)}.`
   );
 }
 
@@ -61,7 +61,7 @@ export function seriesOf({ levels, curves, random }) {
 }
 
 /**
- * How far each method can be trusted on this text.
+ * Set up the panel that shows how far to trust each method on this text.
  * @param {Page} page
  */
 export function mountTrust(page) {
@@ -80,13 +80,9 @@ export function mountTrust(page) {
     asked = "";
   }
 
-  // A long text costs the server a minute of work, which nobody wants for every key that is pressed.
+  // A long text costs the server a minute of work, too much to start at every key press.
   function offer() {
-    const button = element(
-      "button",
-      { type: "button", id: "measure", click: measure },
-      "Measure it",
-    );
+    const button = element("button", { type: "button", id: "measure", click: measure }, "Measure");
     const why = "This takes a while for a long text or a slow method.";
     const bar = element("div", { class: "bar" }, button, element("span", { class: "soft" }, why));
     fill(byId("trust"), bar);
@@ -106,9 +102,9 @@ export function mountTrust(page) {
     if (!answer || !panel.open) return;
     const label = quoted(answer.label);
     const names = {
-      x: "share of the tokens taken away",
+      x: "share of tokens removed",
       y: `probability of ${label}`,
-      title: `Probability of ${label} while the highest-scored tokens are taken away, against random ones`,
+      title: `Probability of ${label} as the highest-scored tokens are removed, compared with random ones`,
     };
     chart(byId("curves"), seriesOf(answer), names, [0, 1]);
     byId("curves").append(saveButton("curves", answer));
@@ -129,17 +125,17 @@ export function mountTrust(page) {
     if (found === undefined) return;
     if (found === null) {
       forget();
-      return sayInstead("It could not be measured for this text.");
+      return sayInstead("This text could not be measured.");
     }
     answer = found;
     show(found);
   }
 
-  // A verdict on another text, model or method must not stand beside this one, not for a moment.
+  // A verdict on another text, model or method must never be shown beside this one.
   function clear() {
     cancel("curves");
     forget();
-    sayInstead("It is measured when there is an answer.");
+    sayInstead("This is measured as soon as there is an answer.");
   }
 
   function update() {

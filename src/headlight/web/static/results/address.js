@@ -1,5 +1,5 @@
 /**
- * What a link to the results page brings back.
+ * What a link to the results page restores.
  * @typedef {object} State
  * @property {string} run
  * @property {string} sort the metric by which methods are sorted
@@ -24,15 +24,15 @@ export const EMPTY = {
 };
 
 /**
- * Where the server is asked about a run.
+ * The route of a run on the server.
  * @param {string} run
  * @param {string} [rest]
  */
 export const routeOf = (run, rest = "") => `/api/runs/${encodeURIComponent(run)}${rest}`;
 
 /**
- * The state of an address.
- * @param {string} search behind the path
+ * The state in an address.
+ * @param {string} search the query, after the path
  * @returns {State}
  */
 export function readQuery(search) {
@@ -52,7 +52,7 @@ export function readQuery(search) {
 }
 
 /**
- * A state as the end of an address; what is empty is left out.
+ * A state as the end of an address; empty values are left out.
  * @param {State} state
  */
 export function writeQuery(state) {

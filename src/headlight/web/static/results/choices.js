@@ -10,7 +10,7 @@ import { ranked } from "./table.js";
 const oneOf = (value, values, usual) => (values.includes(value) ? value : (usual ?? ""));
 
 /**
- * What a link asks for as far as a run has it, else its first metric and its two best methods.
+ * The metric and methods that a link asks for; by default the first metric and the two best methods.
  * @param {Pick<State, "metric" | "first" | "second">} state
  * @param {Pick<Run, "methods" | "curved" | "table">} run
  */

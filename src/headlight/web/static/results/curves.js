@@ -11,7 +11,7 @@ const MOST_CURVES = 6;
 const FLOOR = "random";
 
 /**
- * The lines of the best methods, or of all, and of the random one.
+ * The lines of the best methods (or of all), and of `random`.
  * @param {MeanCurves} answer
  * @param {Pick<Run, "methods" | "table">} run
  * @param {boolean} isAll
@@ -32,7 +32,7 @@ export function seriesOf(answer, run, isAll) {
 }
 
 /**
- * The mean curves of a metric.
+ * Set up the mean curves of a metric.
  * @param {Page} page
  */
 export function mountCurves(page) {
@@ -53,7 +53,7 @@ export function mountCurves(page) {
     const { run, curves } = page.answers.get();
     if (!curves || !run) return;
     const { metric, x, y } = curves;
-    const names = { x, y, title: `${metric}: ${y} against ${x}` };
+    const names = { x, y, title: `${metric}: ${y} by ${x}` };
     chart(byId("curves"), seriesOf(curves, run, page.state.get().all), names);
   }
 

@@ -14,17 +14,17 @@ const LIMIT = 20;
 const SIDES = ["first", "second"];
 
 /**
- * What an example says of itself.
+ * The sentence under the title of an example.
  * @param {Pick<Compared, "disagreement" | "predicted" | "gold">} example
  */
 export function exampleSentence({ disagreement, predicted, gold }) {
-  const wrongly = gold === predicted ? ", rightly" : `, wrongly: it is ${gold}`;
-  const said = `the model says ${predicted}${gold === null ? "" : wrongly}`;
+  const verdict = gold === predicted ? ", correctly" : `, wrongly: it is ${gold}`;
+  const said = `the model says ${predicted}${gold === null ? "" : verdict}`;
   return `Disagreement ${number(disagreement)}; ${said}.`;
 }
 
 /**
- * Single examples, those on which two methods disagree most first.
+ * Set up the list of examples; those on which two methods disagree most come first.
  * @param {Page} page
  */
 export function mountExamples(page) {
@@ -54,7 +54,7 @@ export function mountExamples(page) {
    */
   function differenceMap({ first, second }, example) {
     const drawn = heatmap(difference(example.first, example.second), {
-      label: `Difference of ${first} and ${second}`,
+      label: `Difference between ${first} and ${second}`,
       isSigned: true,
       meaning: [`${first} gives more`, `${second} gives more`],
       palette: comparing(palette),
@@ -111,7 +111,7 @@ export function mountExamples(page) {
   }
 
   const { positive, negative, unsigned } = palette.names;
-  const words = `${capital(positive)} speaks for the answer, ${negative} dotted against it; ${unsigned} counted.`;
+  const words = `${capital(positive)} supports the answer, dotted ${negative} argues against it; ${unsigned} mattered.`;
   fill(byId("colour-words"), words);
   for (const side of SIDES) {
     const chooser = selectById(side);

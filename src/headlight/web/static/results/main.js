@@ -14,7 +14,7 @@ import { createPage } from "./page.js";
 import { fact, showFacts, showTable } from "./table.js";
 
 /**
- * The run that is looked at: its facts and its table.
+ * Set up the chosen run: its facts and its table.
  * @param {Page} page
  */
 function mountRun(page) {

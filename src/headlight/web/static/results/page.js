@@ -4,7 +4,7 @@
 import { createStore } from "../shared/store.js";
 
 /**
- * What the server answered; null before it did.
+ * The answers of the server; null until they arrive.
  * @typedef {object} Answers
  * @property {Run | null} run
  * @property {MeanCurves | null} curves
@@ -14,8 +14,8 @@ import { createStore } from "../shared/store.js";
 /**
  * What all parts of the results page share.
  * @typedef {object} Page
- * @property {About} about what the server has
- * @property {Store<State>} state what is shown; a link brings it back
+ * @property {About} about what the server offers
+ * @property {Store<State>} state what is shown; a link restores it
  * @property {Store<Answers>} answers
  */
 

@@ -15,7 +15,7 @@ export function fact(name, value) {
 }
 
 /**
- * Names and values of what is worth knowing of a run.
+ * The facts of a run that the page shows, as names and values.
  * @param {Pick<Run, "model" | "data" | "count" | "accuracy" | "missing" | "failures">} run
  * @returns {[string, string][]}
  */
@@ -25,9 +25,9 @@ export function factsOf({ model, data, count, accuracy, missing, failures }) {
     ["Model", model],
     ["Data", data],
     ["Examples", String(count)],
-    ["The model is right in", accuracy === null ? null : percent(accuracy)],
-    ["Still missing", missing ? String(missing) : null],
-    ["Failures", failures ? String(failures) : null],
+    ["Accuracy", accuracy === null ? null : percent(accuracy)],
+    ["Unfinished jobs", missing ? String(missing) : null],
+    ["Failed examples", failures ? String(failures) : null],
   ];
   return facts.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
 }
@@ -71,7 +71,7 @@ function heading({ metric, better }, sorted, onSort) {
 }
 
 /**
- * The methods of a run, the best by a metric first; those without a value last.
+ * The methods of a run, sorted by a metric, the best first; methods without a value come last.
  * @param {Pick<Run, "methods" | "table">} run
  * @param {string} metric
  */
@@ -86,7 +86,7 @@ export function ranked(run, metric) {
 }
 
 /**
- * Every metric of every method.
+ * Show the table of all metrics and methods.
  * @param {Run} run
  * @param {string} sorted
  * @param {(metric: string) => void} onSort

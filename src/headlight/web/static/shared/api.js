@@ -4,7 +4,7 @@ const MOST_TRIES = 4;
 /** @type {Map<string, AbortController>} */
 const running = new Map();
 
-/** A request that the server refused, with its sentence for people. */
+/** A request that the server refused; the message says why. */
 export class ApiError extends Error {}
 
 /**
@@ -23,7 +23,7 @@ function pause(seconds, signal) {
 }
 
 /**
- * What a refusal says to people.
+ * The sentence of a refusal.
  * @param {Response} response
  * @returns {Promise<string>}
  */
@@ -32,7 +32,7 @@ async function sentence(response) {
     const { error } = await response.json();
     if (error) return error[0].toUpperCase() + error.slice(1);
   } catch {
-    // The body is not one of ours, so only the status is known.
+    // The body does not come from headlight (a proxy, perhaps), so only the status is known.
   }
   return `The server answered ${response.status}. Try again, or look at the terminal where it runs.`;
 }
@@ -85,7 +85,7 @@ async function answered(path, body, signal) {
 }
 
 /**
- * Give up what is being asked on a channel.
+ * Cancel the running request of a channel.
  * @param {string} channel
  */
 export function cancel(channel) {
@@ -94,7 +94,7 @@ export function cancel(channel) {
 }
 
 /**
- * The answer to a question. A channel shows one answer; a newer question on it ends the older one.
+ * The answer to a question. A channel shows one answer; a newer question cancels the older one.
  * @template [T=any]
  * @param {string} path
  * @param {object} [body] none for a GET

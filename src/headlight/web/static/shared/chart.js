@@ -8,18 +8,18 @@ import { area, extent, path, scale, ticks } from "./scales.js";
  * @property {number[]} levels
  * @property {number[]} values
  * @property {{ low: number[], high: number[] }} [spread]
- * @property {boolean} [isFloor] what the others are compared with
+ * @property {boolean} [isFloor] whether the others are compared with this one
  */
 
 /**
  * @typedef {object} AxisNames
  * @property {string} x
  * @property {string} y
- * @property {string} title what a screen reader says of the whole picture
+ * @property {string} title what a screen reader says about the whole picture
  */
 
 /**
- * The size of a picture and where values are on it.
+ * The size of a picture, and the positions of values in it.
  * @typedef {object} Frame
  * @property {number} width
  * @property {number} height
@@ -30,7 +30,7 @@ import { area, extent, path, scale, ticks } from "./scales.js";
 
 const MARGIN = { top: 12, right: 14, bottom: 44, left: 52 };
 const TICKS = 5;
-const STYLES = 8; // The style sheet has as many kinds of lines.
+const STYLES = 8; // The style sheet has this many kinds of lines.
 
 /**
  * @param {Element} box

@@ -1,21 +1,21 @@
 /**
- * What can be put into an element; nothing where there is nothing to put.
+ * What an element can contain; null and undefined are left out.
  * @typedef {string | Node | null | undefined} Child
  * @typedef {Child | Child[] | Child[][]} Children
  */
 
 /**
- * Attributes by name, and listeners by the event that they listen to.
+ * Attributes by name, and listeners by event.
  * @typedef {Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>} Attributes
  */
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * The element of an id; the pages have every id that a script asks for, so a missing one is a mistake here.
+ * The element with an id. The pages have every id that a script asks for, so a missing one is a bug.
  * @template {HTMLElement} T
  * @param {string} id
- * @param {new () => T} [kind] what it must be, where more than a plain element is needed
+ * @param {new () => T} [kind] the class that the element must have
  * @returns {T}
  */
 export function byId(id, kind) {
@@ -40,7 +40,7 @@ function present(children) {
 }
 
 /**
- * Texts of users and models enter the page only here, as text nodes: nothing is ever parsed as HTML.
+ * Texts of users and models enter the page only here, as text nodes; nothing is parsed as HTML.
  * @template {Element} T
  * @param {T} node
  * @param {Attributes} attributes
@@ -81,7 +81,7 @@ export function drawn(tag, attributes = {}, ...children) {
 }
 
 /**
- * Put these into an element instead of what it has.
+ * Replace the content of an element.
  * @param {Element} node
  * @param {Children[]} children
  */
@@ -105,7 +105,7 @@ export function options(select, values, chosen, label = (value) => value) {
 }
 
 /**
- * An action that happens once, when it has not been asked for during a pause.
+ * An action that runs once calls to it have stopped for a while.
  * @param {() => void} action
  * @param {number} milliseconds
  */

@@ -18,7 +18,7 @@ import { paragraphsOf } from "./pieces.js";
 const INVISIBLE = { "": "∅", "\n": "⏎", "\t": "⇥", " ": "␣" };
 
 /**
- * What a piece says to a screen reader, and when it is pointed at.
+ * The words for a piece, for screen readers and tooltips.
  * @param {Shown} piece
  * @param {Pick<MapSettings, "isSigned" | "meaning">} settings
  */
@@ -54,7 +54,7 @@ function drawnPiece(piece, settings) {
 }
 
 /**
- * The piece at which something happened.
+ * The piece that an event belongs to.
  * @param {Event} event
  * @returns {HTMLElement | null}
  */
@@ -62,9 +62,9 @@ const pieceOf = (event) =>
   event.target instanceof Element ? event.target.closest(".piece") : null;
 
 /**
- * How many pieces further an arrow key goes.
+ * How many pieces an arrow key moves.
  * @param {string} key
- * @param {boolean} isMirrored where the text runs from right to left
+ * @param {boolean} isMirrored whether the text runs from right to left
  * @returns {number | undefined}
  */
 export function stepOf(key, isMirrored) {
@@ -128,7 +128,7 @@ function chosen(event, onHide) {
 }
 
 /**
- * A text whose pieces are coloured by their scores; arrow keys move through it.
+ * A text with pieces coloured by score; arrow keys move through it.
  * @param {Shown[]} pieces
  * @param {MapSettings} settings
  * @param {Attributes} [attributes]

@@ -15,7 +15,7 @@ function showProblems() {
 }
 
 /**
- * Show what is wrong on a channel, or nothing any more.
+ * Show what is wrong on a channel; an empty sentence removes the message.
  * @param {string} channel
  * @param {string} sentence
  */
@@ -33,8 +33,8 @@ function count(step) {
 }
 
 /**
- * Ask the server, and say what went wrong. Gives undefined when the question was replaced by a newer one,
- * null when it could not be answered.
+ * Ask the server, and show what went wrong. Returns undefined if a newer question replaced this one, and null
+ * if it could not be answered.
  * @template [T=any]
  * @param {string} path
  * @param {object} [body] none for a GET

@@ -1,7 +1,7 @@
 const MINUS = "−";
 
 /**
- * A score for people, with three digits or in powers of ten.
+ * A score with three decimals (one from 10 up), or in scientific notation if it is very small or large.
  * @param {number | null | undefined} value
  */
 export function number(value) {
@@ -21,7 +21,7 @@ export function probability(value) {
 }
 
 /**
- * A value on the axis of a chart, without zeros at its end.
+ * A value on the axis of a chart, without trailing zeros.
  * @param {number} value
  */
 export const short = (value) => String(Number(value.toFixed(2))).replace("-", MINUS);

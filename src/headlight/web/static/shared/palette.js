@@ -1,6 +1,6 @@
 /** @import { PaletteFacts } from "./replies.js" */
 
-// All colours and thresholds are those that the server sends: it has them from the library's one scale.
+// All colours and thresholds come from the server, which takes them from the library's colour scale.
 
 /** @type {("positive" | "negative" | "unsigned")[]} */
 const TONES = ["positive", "negative", "unsigned"];
@@ -23,7 +23,7 @@ export function colourOf(share, isSigned, palette) {
 }
 
 /**
- * Whether a score is so negative that more than colour must show it.
+ * Whether a score is negative enough to be marked by more than colour.
  * @param {number} share
  * @param {boolean} isSigned
  * @param {PaletteFacts} palette

@@ -1,6 +1,6 @@
 /** @import { Shown } from "./replies.js" */
 
-const SMALLEST = 1e-12; // Shares of nothing but zeros are zeros.
+const SMALLEST = 1e-12; // Avoids a division by zero if all scores are zero.
 
 /** @param {number[]} scores */
 const largestOf = (scores) =>
@@ -16,7 +16,7 @@ function counting(pieces) {
 }
 
 /**
- * As the command line does it: each method as shares of its own sum, one taken from the other.
+ * The difference of two methods, each as shares of its sum, as on the command line.
  * @param {Shown[]} first
  * @param {Shown[]} second
  * @returns {Shown[]}
@@ -39,7 +39,7 @@ export function difference(first, second) {
 }
 
 /**
- * The inputs of one generated token as pieces. The first token is not in the scale: causal models rest their
+ * The inputs of one generated token as pieces. The scale leaves out the first token: causal models rest their
  * attention there.
  * @param {string[]} inputs
  * @param {number[]} scores
@@ -59,7 +59,7 @@ export function inputPieces(inputs, scores) {
 }
 
 /**
- * Pieces by the text that they are of: the second text of a pair begins a paragraph.
+ * Pieces grouped by text: the second text of a pair starts a paragraph.
  * @param {Shown[]} pieces
  * @returns {Shown[][]}
  */

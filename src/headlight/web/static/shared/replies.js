@@ -2,14 +2,14 @@
 // Written by `python -m tests.web.reply_types`.
 
 /**
- * Why there is no answer, in a sentence for people, and what kind of mistake it was.
+ * Why there is no answer, in a sentence, and the kind of error.
  * @typedef {object} Refused
  * @property {string} error
  * @property {string} kind
  */
 
 /**
- * A stretch of text with its score; `share` is of the largest, `positions` the tokens that it covers.
+ * A stretch of text with its score; `share`: of the largest score; `positions`: the tokens it covers.
  * @typedef {object} Shown
  * @property {string} text
  * @property {string} before
@@ -28,7 +28,7 @@
  */
 
 /**
- * What the model decided, and what of it was explained; no probabilities of a regression.
+ * What the model decided and which label was explained; a regression has no probabilities.
  * @typedef {object} Decided
  * @property {string[]} labels
  * @property {number[] | null} probabilities
@@ -39,7 +39,7 @@
  */
 
 /**
- * One method's answer; `data` is the stored form of docs/format.md.
+ * The scores of one method; `data` is the stored form (docs/format.md).
  * @typedef {object} Attributed
  * @property {Shown[]} pieces
  * @property {Shown[]} words
@@ -50,7 +50,7 @@
  */
 
 /**
- * Methods side by side; `failures` says why a method gave no answer.
+ * The scores of several methods; `failures` says why a method gave none.
  * @typedef {object} Explanation
  * @property {Decided} prediction
  * @property {string[]} tokens
@@ -59,7 +59,7 @@
  */
 
 /**
- * The probability of the explained label before and after tokens were taken away.
+ * The probability of the explained label before and after tokens were removed.
  * @typedef {object} ProbabilityChange
  * @property {string} label
  * @property {number} before
@@ -68,7 +68,7 @@
  */
 
 /**
- * How far a method can be trusted on this text, and the mean probability that it and chance leave.
+ * How far to trust a method on this text, and the mean probability left by it and by random orders.
  * @typedef {object} TrustVerdict
  * @property {"unknown" | "poor" | "fair" | "good"} level
  * @property {string} sentence
@@ -77,7 +77,7 @@
  */
 
 /**
- * How the probability falls in the order of a method, and the verdict on that.
+ * How the probability falls in the order of a method, and the verdict on the method.
  * @typedef {object} Curve
  * @property {string} method
  * @property {number[]} probabilities
@@ -86,7 +86,7 @@
  */
 
 /**
- * How it falls in random orders: the mean, and the middle four fifths.
+ * How the probability falls in random orders: the mean, and the middle 80 %.
  * @typedef {object} RandomCurve
  * @property {number[]} probabilities
  * @property {number[]} low
@@ -95,7 +95,7 @@
  */
 
 /**
- * Deletion curves over the shares of the tokens that were taken away.
+ * Deletion curves; `levels` are the shares of tokens removed.
  * @typedef {object} DeletionCurves
  * @property {string} label
  * @property {number[]} levels
@@ -105,7 +105,7 @@
  */
 
 /**
- * A method at one layer, in shares of the largest score of any layer.
+ * The scores of a method at one layer; shares are of the largest score of any layer.
  * @typedef {object} Layer
  * @property {Shown[]} pieces
  * @property {Shown[]} words
@@ -122,9 +122,9 @@
  */
 
 /**
- * matrix[i][j]: how much of input token j is in token i; `layer` is 1 to `layers`.
+ * matrix[i][j]: how much of input token j is in output token i; `layer` is 1 to `layers`.
  *
- * largest: the value that has the strongest colour.
+ * largest: the value with the strongest colour.
  * @typedef {object} Mixed
  * @property {string} method
  * @property {number} layer
@@ -135,9 +135,9 @@
  */
 
 /**
- * matrix[o][i]: the score of input token i for output token o; inputs are the prompt and outputs before.
+ * matrix[o][i]: the score of input token i for output token o; inputs are the prompt and earlier outputs.
  *
- * largest: the score that has the strongest colour; the first token is not in the scale.
+ * largest: the score with the strongest colour; the first token is left out of the scale.
  * @typedef {object} Generated
  * @property {string} method
  * @property {boolean} signed
@@ -148,7 +148,7 @@
  */
 
 /**
- * The heads of a model, [layer][head]: what each is kept as, what it does, whether the mask has it.
+ * The heads of a model, [layer][head]: the kind of each, what it does, whether the mask keeps it.
  * @typedef {object} HeadMap
  * @property {number} layers
  * @property {number} heads
@@ -166,7 +166,7 @@
  */
 
 /**
- * A text, or a pair of texts, to start with.
+ * An example text, or a pair of texts.
  * @typedef {object} ExampleText
  * @property {string} text
  * @property {string | null} pair
@@ -195,7 +195,7 @@
  */
 
 /**
- * What the page shows of a method.
+ * What the page shows about a method.
  * @typedef {object} MethodFacts
  * @property {string} name
  * @property {string} summary
@@ -205,7 +205,7 @@
  */
 
 /**
- * What people call the colours.
+ * The everyday names of the colours.
  * @typedef {object} ToneNames
  * @property {string} positive
  * @property {string} negative
@@ -215,7 +215,7 @@
  */
 
 /**
- * Colours as CSS writes them, of scores and, by kind, of heads.
+ * CSS colours of scores and of kinds of heads.
  *
  * strongest: the opacity of the largest score. marked: signed shares below this are marked by more than
  * colour.
@@ -245,7 +245,7 @@
  */
 
 /**
- * The mean of a metric for a method with its interval.
+ * The mean of a metric for a method, with its interval.
  * @typedef {object} Cell
  * @property {string} method
  * @property {number | null} mean
@@ -256,7 +256,7 @@
  */
 
 /**
- * A metric, which values of it are better, and its value for every method.
+ * A metric, whether higher or lower is better, and its value for every method.
  * @typedef {object} MetricRow
  * @property {string} metric
  * @property {string} better
@@ -264,7 +264,7 @@
  */
 
 /**
- * What was run, and what came out.
+ * What was run, and its results.
  * @typedef {object} Run
  * @property {string} name
  * @property {string} model
@@ -288,7 +288,7 @@
  */
 
 /**
- * The mean curves of a metric, and what its axes are.
+ * The mean curves of a metric, and the labels of the axes.
  * @typedef {object} MeanCurves
  * @property {string} metric
  * @property {string} x

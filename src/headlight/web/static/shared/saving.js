@@ -1,7 +1,7 @@
 import { element } from "./dom.js";
 
 /**
- * Hand a file to the browser to keep.
+ * Save a file through the browser.
  * @param {Blob} blob
  * @param {string} name
  */
@@ -15,7 +15,7 @@ export function save(blob, name) {
 }
 
 /**
- * A button that saves an answer of the API as it came.
+ * A button that saves an answer of the API unchanged.
  * @param {string} name
  * @param {object} answer
  */

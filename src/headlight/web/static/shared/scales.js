@@ -1,5 +1,5 @@
 /**
- * The least and the greatest of values, and room around a single one.
+ * The smallest and the largest value, with room around a single one.
  * @param {number[]} values
  * @returns {[number, number]}
  */
@@ -9,7 +9,7 @@ export function extent(values) {
 }
 
 /**
- * From values to places on a picture.
+ * A function from values to positions in a picture.
  * @param {[number, number]} domain
  * @param {[number, number]} range
  * @returns {(value: number) => number}
@@ -28,7 +28,7 @@ export function ticks([low, high], count) {
 }
 
 /**
- * The line through points, as SVG writes it.
+ * The line through points, as an SVG path.
  * @param {number[]} levels
  * @param {number[]} values
  * @param {(value: number) => number} x

@@ -1,5 +1,5 @@
 /**
- * A value that can be listened to, key by key.
+ * A value whose changes can be listened to, key by key.
  * @template {object} T
  * @typedef {object} Store
  * @property {() => T} get
@@ -9,7 +9,7 @@
  */
 
 /**
- * Lists are the same if their items are.
+ * Whether two values are equal; lists are compared item by item.
  * @param {unknown} one
  * @param {unknown} other
  */

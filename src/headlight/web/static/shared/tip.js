@@ -31,8 +31,8 @@ function show(tip, event) {
 }
 
 /**
- * Boxes with what things say when they are pointed at. The same words are in the aria-label of the thing
- * itself, so the box is for the eye only.
+ * Set up tooltips. The same words are in the aria-label of the element, so a screen reader does not need the
+ * tooltip.
  */
 export function mountTips() {
   const tip = element("div", { class: "tip", "aria-hidden": "true", hidden: true });

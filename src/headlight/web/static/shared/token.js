@@ -2,7 +2,7 @@ import { byId, inputById } from "./dom.js";
 
 const PLACE = "headlight-token";
 
-/** Keep the token of a link such as /#token=… for this tab, and take it out of the address. */
+/** Store the token of a link such as /#token=… for this tab, and remove it from the address. */
 export function takeTokenFromAddress() {
   const found = /^#token=(.+)$/.exec(location.hash);
   if (!found) return;
@@ -11,7 +11,7 @@ export function takeTokenFromAddress() {
 }
 
 /**
- * The headers that show the token, if there is one.
+ * The headers that carry the token, if there is one.
  * @returns {Record<string, string>}
  */
 export function authorisation() {
@@ -40,7 +40,7 @@ function asked() {
   });
 }
 
-/** Ask for the token, once for all requests that wait for it. */
+/** Ask the user for the token, once for all requests that wait for it. */
 export function askForToken() {
   waiting ??= asked().finally(() => {
     waiting = null;
