@@ -69,7 +69,7 @@ def test_what_fails_is_reported_and_left_out(classifier: Model) -> None:
     found, failures = predictions(classifier, given)
     assert [each.number for each in found] == [1]
     assert "empty or only spaces" in failures[0]
-    assert "the label 'joy' is none" in failures[2]
+    assert "the label 'joy' is not known" in failures[2]
 
 
 def test_an_example_without_a_label_has_no_right_class(classifier: Model, reader: Model) -> None:
