@@ -56,7 +56,7 @@ def test_only_files_are_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert existing(tmp_path / "a") == tmp_path / "a"
     for path, said in (
-        (tmp_path, "is a folder. Give one file of it"),
+        (tmp_path, "is a folder. Give one of its files"),
         (tmp_path / "none", "there is no file"),
         (tmp_path / "a" / "b", "there is no file"),
         (tmp_path / "pipe", "is not an ordinary file"),

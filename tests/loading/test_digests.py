@@ -23,7 +23,7 @@ def test_another_file_is_refused_with_both_digests_and_the_repair(tmp_path: Path
     found = hashlib.sha256(b"weightz").hexdigest()[:12]
     with pytest.raises(
         InvalidInput,
-        match=rf"begins {found}, that of 'base' {SHA256[:12]}\. Repair it with: pip install base\.",
+        match=rf"begins with {found}, that of 'base' with {SHA256[:12]}\. Repair it with: pip install base\.",
     ):
         check_bytes(tmp_path / "a", SHA256, "base", "pip install base")
 

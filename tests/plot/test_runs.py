@@ -86,7 +86,7 @@ def test_what_was_not_measured_is_not_drawn(small_run: Results) -> None:
             draw(small_run, "log_odds")
     with pytest.raises(InvalidInput, match="no attributions by 'gae'"):
         class_words(small_run, "gae")
-    with pytest.raises(InvalidInput, match="was given a number for the option 'seed'"):
+    with pytest.raises(InvalidInput, match="has a number for the option 'seed'"):
         option_curve(small_run, "aopc", "seed")
 
 

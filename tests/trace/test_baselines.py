@@ -47,7 +47,7 @@ def test_a_model_without_a_mask_token_takes_the_mean() -> None:
     own = model("llama", Task.CAUSAL)
     assert chosen_baseline(own, None) == Baseline("mean")
     assert chosen_baseline(own, ZERO) is ZERO
-    with pytest.raises(InvalidOption, match=r"has no mask token\. Baselines it has: 'mean'"):
+    with pytest.raises(InvalidOption, match=r"has no mask token\. Its baselines: 'mean'"):
         chosen_baseline(own, "mask")
     with pytest.raises(UnknownName, match=r"no baseline named 'blank'.*Known: mask, mean"):
         chosen_baseline(own, "blank")

@@ -95,7 +95,7 @@ def test_a_head_that_refuses_has_no_place_and_says_why() -> None:
     refusing = replace(
         seen.forward.model, readout=replace(seen.forward.model.readout, refusal=BY_CONTENT)
     )
-    with pytest.raises(UnsupportedModel, match="weighs the tokens by what they hold"):
+    with pytest.raises(UnsupportedModel, match="weighs the tokens by their content"):
         read_place(seen.goal, refusing)
 
 
