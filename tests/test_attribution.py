@@ -1,6 +1,7 @@
 """The frozen answer and what can be made of it."""
 
 import json
+import sys
 from contextlib import suppress
 from dataclasses import FrozenInstanceError
 from pathlib import Path
@@ -11,8 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import headlight
-from headlight import Attribution, HeadlightError, InvalidInput, InvalidOption, Model
-from headlight.attribution import Explained, Generation
+from headlight import (
+    Attribution,
+    Generation,
+    HeadlightError,
+    InvalidInput,
+    InvalidOption,
+    MissingExtra,
+    Model,
+)
+from headlight.attribution import Explained
 from tests.known import known
 from tests.mutations import mutated_bytes, mutated_objects
 
@@ -210,3 +219,36 @@ def test_repr_is_short() -> None:
     assert repr(made()) == (
         "<Attribution attcat of 'positive' by toy: ##believ -0.5, film -0.4, un +0.2>"
     )
+
+
+def test_a_table_for_pandas_has_a_row_for_each_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = made().to_dataframe()
+    assert list(table.columns) == [
+        "token", "score", "is_special", "word_ids", "segments", "start", "end",
+    ]  # fmt: skip
+    assert table["score"].tolist() == made().scores.tolist()
+    assert table["word_ids"].isna().tolist() == [word is None for word in made().word_ids]  # type: ignore[union-attr]
+    assert table.loc[4, ["token", "start", "end"]].tolist() == ["##believ", 8, 14]
+    bare = made(texts=(), offsets=None, segments=None, word_ids=None).to_dataframe()
+    assert list(bare.columns) == ["token", "score", "is_special"]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtra, match=r"to_dataframe\(\) needs the package 'pandas'"):
+        made().to_dataframe()
+
+
+def test_an_attribution_says_its_strongest_tokens_and_is_walked_through() -> None:
+    shown = repr(made())
+    assert shown.startswith("<Attribution attcat of 'positive' by toy: ")
+    assert "##believ -0.5" in shown
+    assert list(made())[1] == ("film", 0.1)
+
+
+def test_a_list_of_attributions_is_not_one(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([made().to_dict()] * 2), encoding="utf-8")
+    with pytest.raises(InvalidInput, match="holds a list of 2, not one attribution"):
+        Attribution.load(tmp_path / "a.json")
+
+
+def test_a_generation_needs_an_attribution_for_each_output() -> None:
+    with pytest.raises(InvalidInput, match=r"2 output tokens need as many attributions"):
+        Generation(("a",), ("b", "c"), (made(),))

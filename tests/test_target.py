@@ -38,7 +38,7 @@ def test_what_is_no_target_is_refused(wrong: Any) -> None:
 
 
 def test_numbers_of_numpy_become_those_of_python() -> None:
-    found = Target(label=np.int32(3), span=np.array([4, 6]), position=np.int64(-1))
+    found = Target(label=np.int32(3), span=np.array([4, 6]), position=np.int64(-1))  # type: ignore[arg-type]
     assert (found.label, found.span, found.position) == (3, (4, 6), -1)
     assert type(found.label) is int
     assert Target(span=[1, 2]).span == (1, 2)  # type: ignore[arg-type]

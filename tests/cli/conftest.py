@@ -9,7 +9,7 @@ from headlight import Model
 def folder(classifier: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("model")
     classifier.network.save_pretrained(path)
-    classifier.tokenizer.save_pretrained(path)
+    classifier.tokenizer.save_pretrained(path)  # type: ignore[union-attr]
     return str(path)
 
 
@@ -17,5 +17,5 @@ def folder(classifier: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
 def writer_folder(writer: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("writer")
     writer.network.save_pretrained(path)
-    writer.tokenizer.save_pretrained(path)
+    writer.tokenizer.save_pretrained(path)  # type: ignore[union-attr]
     return str(path)

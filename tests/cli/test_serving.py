@@ -52,7 +52,7 @@ def test_options_reach_the_server(
 def test_without_a_model_those_that_are_here_are_served_but_no_helper(
     calls: list[Call], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(catalogue, "is_here", lambda entry: entry.base is catalogue.MINILM)
+    monkeypatch.setattr(catalogue, "is_here", lambda entry: entry.base is catalogue.MINILM)  # type: ignore[attr-defined]
     assert CliRunner().invoke(app, ["serve", "--port", "0"]).exit_code == 0
     monkeypatch.setattr(catalogue, "is_here", lambda _entry: False)
     assert CliRunner().invoke(app, ["serve", "--port", "0"]).exit_code == 0

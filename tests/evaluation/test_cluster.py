@@ -10,7 +10,7 @@ import pytest
 
 from headlight import Example, HeadlightError, InvalidInput
 from headlight.evaluation import cluster as module
-from headlight.evaluation.cluster import check_address, do, keep, schedule
+from headlight.evaluation.cluster import check_address, do, keep, run_cluster, schedule
 from headlight.evaluation.folder import Folder, data_hash, open_folder, prepare_folder
 from headlight.evaluation.local import run_local
 from headlight.evaluation.parts import to_part
@@ -159,3 +159,55 @@ def test_an_address_at_which_nobody_listens_is_refused_at_once() -> None:
         check_address(f"127.0.0.1:{server.getsockname()[1]}")
     check_address(None)
     check_address("auto")
+
+
+class Cluster:
+    """Ray as `run_cluster` begins and ends it."""
+
+    def __init__(self, *, is_running: bool = False, error: Exception | None = None) -> None:
+        self.is_running, self.error = is_running, error
+        self.calls: list[str] = []
+
+    def is_initialized(self) -> bool:
+        return self.is_running
+
+    def init(self, **_: Any) -> None:
+        self.calls.append("init")
+        if self.error is not None:
+            raise self.error
+
+    def shutdown(self) -> None:
+        self.calls.append("shutdown")
+
+
+@pytest.mark.parametrize(("is_running", "calls"), [(False, ["init", "shutdown"]), (True, [])])
+def test_a_cluster_of_ours_is_ended_also_after_an_error_and_another_s_is_not(
+    is_running: bool, calls: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise InvalidInput("a job failed")
+
+    ray = Cluster(is_running=is_running)
+    monkeypatch.setattr(module, "import_module", lambda _name: ray)
+    monkeypatch.setattr(module, "schedule", broken)
+    with pytest.raises(InvalidInput, match="a job failed"):
+        run_cluster(made_up_run(tmp_path / "run"), None, lambda _job: None)
+    assert ray.calls == calls
+
+
+def test_a_cluster_that_does_not_answer_and_a_missing_package_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made_up_run(tmp_path / "run")
+    ray = Cluster(error=ConnectionError("nobody there"))
+    monkeypatch.setattr(module, "import_module", lambda _name: ray)
+    with pytest.raises(InvalidInput, match="no Ray cluster answers at 'auto': nobody there"):
+        run_cluster(folder, "auto", lambda _job: None)
+    assert ray.calls == ["init"]
+
+    def missing(_name: str) -> None:
+        raise ImportError
+
+    monkeypatch.setattr(module, "import_module", missing)
+    with pytest.raises(HeadlightError, match=r"headlight\[cluster\]"):
+        run_cluster(folder, None, lambda _job: None)

@@ -43,7 +43,9 @@ def test_long_rows_take_smaller_passes(classifier: Model, monkeypatch: pytest.Mo
     plain = batches.run_pass
     monkeypatch.setattr(plan, "ATTENTION_VALUES", 3 * 4 * 8 * 8 * 2)
     monkeypatch.setattr(
-        batches, "run_pass", lambda m, r, t, p: sizes.append(len(r)) or plain(m, r, t, p)
+        batches,
+        "run_pass",
+        lambda m, r, t, p: sizes.append(len(r)) or plain(m, r, t, p),  # type: ignore[func-returns-value]
     )
     headlight.explain(classifier, [TEXT] * 5, "rollout")
     assert sizes == [2, 2, 1]

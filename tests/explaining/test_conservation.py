@@ -26,7 +26,7 @@ def test_a_contrast_starts_with_two_logits_that_cancel(classifier: Model) -> Non
 
 def test_rows_of_a_batch_are_measured_as_alone(classifier: Model) -> None:
     texts = [TEXT, "dull"]
-    rows = encode(texts, classifier.tokenizer)
+    rows = encode(texts, classifier.tokenizer)  # type: ignore[arg-type]
     together = relevance_sums(classifier, rows, [Target(label=0)] * 2, "attn_lrp")
     for text, own in zip(texts, together, strict=True):
         assert own == pytest.approx(conservation(classifier, text, 0, preset="attn_lrp"), rel=1e-6)

@@ -46,7 +46,7 @@ def test_steps_of_a_generation_know_their_words(writer: Model) -> None:
     )
     last = made.attributions[-1]
     assert last.texts == ("the keys are unboring",)
-    assert [last.texts[0][slice(*span)] for span in last.offsets][-1].strip()
+    assert [last.texts[0][slice(*span)] for span in last.offsets][-1].strip()  # type: ignore[union-attr]
     assert last.words().tokens == ("the", "keys", "are", "unboring")
     assert made.attributions[0].texts == ("the keys",)
     words = made.words()
@@ -74,7 +74,7 @@ def test_what_cannot_be_continued_is_refused(
     writer: Model, call: dict[str, object], message: str
 ) -> None:
     with pytest.raises(HeadlightError, match=message):
-        headlight.explain_generation(writer, **{"prompt": "the keys", "method": "rollout", **call})
+        headlight.explain_generation(writer, **{"prompt": "the keys", "method": "rollout", **call})  # type: ignore[call-overload]
 
 
 def test_a_text_that_would_grow_too_long_is_not_begun(writer: Model) -> None:

@@ -18,7 +18,7 @@ def test_all_layers_come_from_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
         for layer in range(4)
     ]
     passes = []
-    handle = wrapped.network.bert.encoder.register_forward_hook(lambda *_: passes.append(1))
+    handle = wrapped.network.bert.encoder.register_forward_hook(lambda *_: passes.append(1))  # type: ignore[union-attr]
     swept = headlight.explain_layers(wrapped, batch, "decoded_simple", decoder=decoder)
     handle.remove()
     assert len(passes) == 1

@@ -42,16 +42,16 @@ def test_windows_of_a_question_score_the_best_one(reader: Model) -> None:
     assert "only one of them is scored" in answer.notes[0]
     assert 0 < np.count_nonzero(answer.scores) <= 80
     assert answer.target.label == answer.target.predicted
-    start, end = answer.target.positions
-    first, last = answer.offsets[start][0], answer.offsets[end][1]
+    start, end = answer.target.positions  # type: ignore[misc]
+    first, last = answer.offsets[start][0], answer.offsets[end][1]  # type: ignore[index]
     assert context[first:last] == answer.target.label
 
 
 def test_windows_of_a_given_answer_hold_it(reader: Model) -> None:
     context = "dull " * 100 + PAIR[1]
     by_text = headlight.explain(reader, (PAIR[0], context), "attcat", "mary shelley", stride=20)
-    assert [by_text.tokens[p] for p in by_text.target.positions] == ["mary", "shelley"]
-    span = Target(span=by_text.target.positions)
+    assert [by_text.tokens[p] for p in by_text.target.positions] == ["mary", "shelley"]  # type: ignore[union-attr]
+    span = Target(span=by_text.target.positions)  # type: ignore[arg-type]
     by_span = headlight.explain(reader, (PAIR[0], context), "attcat", span, stride=20)
     np.testing.assert_array_equal(by_span.scores, by_text.scores)
     with pytest.raises(InvalidOption, match="does not fit into one window"):

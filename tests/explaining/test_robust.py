@@ -17,7 +17,7 @@ TEXTS = ["a good film", "bad", "the plot is dull", "a story"]
 
 @pytest.fixture
 def rows(classifier: Model) -> Sequence[Row]:
-    return encode(TEXTS, classifier.tokenizer)
+    return encode(TEXTS, classifier.tokenizer)  # type: ignore[arg-type]
 
 
 def refused(row: Row) -> bool:
@@ -46,7 +46,7 @@ def test_a_row_that_fails_takes_no_other_with_it(
     plan, _ = plan_each(classifier, ["attcat", "rollout"], {})
     assert plan is not None
     expected = run_each(classifier, rows, [Target()] * 4, plan)
-    plain = robust.run
+    plain = robust.run  # type: ignore[attr-defined]
 
     def run(model: Model, some: Sequence[Row], targets: Any, given: Plan) -> Any:
         if any(map(refused, some)) and any(entry.name == "attcat" for entry in given.entries):
@@ -62,14 +62,14 @@ def test_a_row_that_fails_takes_no_other_with_it(
                 assert isinstance(outcome, HeadlightError)
                 assert str(outcome) == "not this one"
             else:
-                np.testing.assert_allclose(outcome.scores, other[name].scores, rtol=1e-4, atol=1e-6)
+                np.testing.assert_allclose(outcome.scores, other[name].scores, rtol=1e-4, atol=1e-6)  # type: ignore[union-attr]
 
 
 def test_predictions_are_halved_down_to_the_row_that_fails(
     classifier: Model, rows: Sequence[Row], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = predict_each(classifier, rows, [Target()] * 4)
-    plain, sizes = robust.predict, []
+    plain, sizes = robust.predict, []  # type: ignore[attr-defined]
 
     def predict(model: Model, some: Sequence[Row], targets: Any) -> Any:
         sizes.append(len(some))
@@ -82,7 +82,7 @@ def test_predictions_are_halved_down_to_the_row_that_fails(
     assert sizes == [4, 2, 1, 1, 2]
     assert isinstance(found[1], InvalidInput)
     for number in (0, 2, 3):
-        assert found[number].resolved.label == expected[number].resolved.label
+        assert found[number].resolved.label == expected[number].resolved.label  # type: ignore[union-attr]
 
 
 def test_no_rows_have_no_answers(classifier: Model) -> None:

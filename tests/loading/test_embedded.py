@@ -10,7 +10,7 @@ import headlight
 def test_the_merged_network_is_a_plain_one(tmp_path: Path) -> None:
     model = headlight.load("sentiment")
     model.network.save_pretrained(tmp_path)
-    model.tokenizer.save_pretrained(tmp_path)
+    model.tokenizer.save_pretrained(tmp_path)  # type: ignore[union-attr]
     again = headlight.load(tmp_path)
     text = "a charming film"
     found = headlight.explain(again, text).scores

@@ -11,7 +11,7 @@ import headlight
 from headlight import InvalidInput, MissingExtra
 from headlight.loading import gguf as conversion
 from headlight.loading.bases import SMOLLM, Base
-from headlight.loading.gguf import LEDGER, converted, record
+from headlight.loading.gguf import LEDGER, converted, is_whole, put_in_place, record
 
 
 def test_a_broken_conversion_leaves_nothing(
@@ -117,3 +117,19 @@ def test_a_missing_reader_names_its_extra(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(conversion, "find_spec", lambda _name: None)
     with pytest.raises(MissingExtra, match=r"headlight\[llm\]"):
         headlight.load("llm")
+
+
+def test_a_faster_process_keeps_its_folder(conversions: list[Path], tmp_path: Path) -> None:
+    folder = converted(SMOLLM)
+    made = tmp_path / "made"
+    shutil.copytree(folder, made)
+    put_in_place(made, folder, tmp_path / "damaged", SMOLLM)
+    assert made.exists()
+    assert is_whole(folder, SMOLLM)
+
+
+def test_a_folder_that_cannot_be_put_in_place_is_an_error(
+    conversions: list[Path], tmp_path: Path
+) -> None:
+    with pytest.raises(OSError, match="No such file"):
+        put_in_place(tmp_path / "none", tmp_path / "folder", tmp_path / "damaged", SMOLLM)

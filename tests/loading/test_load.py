@@ -20,7 +20,7 @@ TEXT = "a charming film"
 @pytest.fixture
 def folder(classifier: Model, tmp_path: Path) -> Path:
     classifier.network.save_pretrained(tmp_path / "model")
-    classifier.tokenizer.save_pretrained(tmp_path / "model")
+    classifier.tokenizer.save_pretrained(tmp_path / "model")  # type: ignore[union-attr]
     return tmp_path / "model"
 
 
@@ -114,6 +114,6 @@ def test_code_of_a_checkpoint_is_never_run(folder: Path) -> None:
 
 
 def test_a_checkpoint_without_a_head_says_so(folder: Path, classifier: Model) -> None:
-    classifier.network.bert.save_pretrained(folder)
+    classifier.network.bert.save_pretrained(folder)  # type: ignore[operator, union-attr]
     with pytest.raises(UnsupportedModel, match="has no head to explain"):
         headlight.load(folder)

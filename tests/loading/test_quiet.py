@@ -29,6 +29,6 @@ def test_settings_come_back_also_after_an_error(shows_bars: bool) -> None:
 
     with pytest.raises(ValueError, match="stop"):
         work()
-    assert seen == [(logging.ERROR, False)]
-    assert logging.get_verbosity() == logging.INFO
+    assert seen == [(logging.ERROR, False)]  # type: ignore[attr-defined]
+    assert logging.get_verbosity() == logging.INFO  # type: ignore[attr-defined]
     assert logging.is_progress_bar_enabled() is shows_bars

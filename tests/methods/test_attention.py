@@ -13,7 +13,7 @@ def test_uniform_attention_has_a_known_rollout() -> None:
     """With A = 1/T everywhere each layer is ½I + ½/T, so L layers leave 2⁻ᴸ I and spread the rest."""
     net = network("bert", Task.SEQUENCE)
     with torch.no_grad():
-        for layer in net.bert.encoder.layer:
+        for layer in net.bert.encoder.layer:  # type: ignore[union-attr]
             layer.attention.self.query.weight.zero_()
             layer.attention.self.query.bias.zero_()
     ids = rows()[0]

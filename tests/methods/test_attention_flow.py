@@ -44,4 +44,4 @@ def test_a_narrow_layer_bounds_the_flow() -> None:
 
 def test_units_fit_32_bits() -> None:
     found = in_units(np.array([0.0, 0.5, 1.0]))
-    assert (found.dtype, found.tolist()) == (np.int32, [0, 2**29, 2**30])
+    assert (found.dtype, found.tolist()) == (np.int32, [0, 2**29, 2**30])  # type: ignore[comparison-overlap]

@@ -51,5 +51,5 @@ def test_input_x_gradient_of_a_linear_network_adds_up_to_the_logit() -> None:
     net.head = torch.nn.Identity()
     found = headlight.explain(headlight.wrap(net), Batch.from_ids(rows()), "input_x_gradient")
     for answer in found:
-        bias = float(net.classifier.bias.detach()[net.config.label2id[answer.target.label]])
+        bias = float(net.classifier.bias.detach()[net.config.label2id[answer.target.label]])  # type: ignore[index, operator, union-attr]
         assert answer.scores.sum() == pytest.approx(answer.target.logit - bias, rel=1e-4)

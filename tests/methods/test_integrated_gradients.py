@@ -57,4 +57,4 @@ def test_a_path_that_never_adds_up_is_a_warning_and_a_note(monkeypatch: pytest.M
         found = headlight.explain(
             decoder("llama"), Batch.from_ids(IDS), "integrated_gradients", baseline="zero"
         )
-    assert found.notes[-1].startswith("not to be relied on: integrated gradients miss")
+    assert found.notes[-1].startswith("not reliable: integrated gradients miss")

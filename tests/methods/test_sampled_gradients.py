@@ -42,9 +42,9 @@ def test_gradient_shap_approaches_integrated_gradients() -> None:
 
 def test_smooth_gradient_without_noise_is_the_gradient_of_the_loss() -> None:
     net = network("bert", Task.SEQUENCE).double()
-    leaf = net.bert.embeddings(torch.tensor([IDS])).detach().requires_grad_()
-    hidden = net.bert.encoder(leaf).last_hidden_state
-    loss = -net.classifier(net.bert.pooler(hidden)).log_softmax(-1)[0, 1]
+    leaf = net.bert.embeddings(torch.tensor([IDS])).detach().requires_grad_()  # type: ignore[operator, union-attr]
+    hidden = net.bert.encoder(leaf).last_hidden_state  # type: ignore[operator, union-attr]
+    loss = -net.classifier(net.bert.pooler(hidden)).log_softmax(-1)[0, 1]  # type: ignore[operator, union-attr]
     (gradient,) = torch.autograd.grad(loss, leaf)
     expected = gradient[0].sum(-1).abs()
     found = scores("smooth_gradient", scale=0.0, samples=2)

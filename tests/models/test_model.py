@@ -124,8 +124,8 @@ def test_a_row_that_does_not_fit_names_its_part(
 
 def test_a_star_is_every_member_of_a_list(own: Model) -> None:
     layers = own.modules_at("encoder.layer.*")
-    assert layers == list(own.network.base_model.encoder.layer)
-    assert own.modules_at("encoder.layer.*.output.dense") == [each.output.dense for each in layers]
+    assert layers == list(own.network.base_model.encoder.layer)  # type: ignore[arg-type, union-attr]
+    assert own.modules_at("encoder.layer.*.output.dense") == [each.output.dense for each in layers]  # type: ignore[union-attr]
     assert own.modules_at("encoder.nothing.dense") == []
 
 
@@ -141,5 +141,5 @@ def test_the_task_is_that_of_the_class_or_of_a_parent() -> None:
 
 def test_16_bit_networks_are_known() -> None:
     kinds = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-    nets = [network("bert", Task.SEQUENCE).to(kind) for kind in kinds]
+    nets = [network("bert", Task.SEQUENCE).to(kind) for kind in kinds]  # type: ignore[arg-type]
     assert [is_half_precision(net) for net in nets] == [True, True, False, False]

@@ -28,13 +28,13 @@ def test_the_scale_is_that_of_the_largest_score(is_signed: bool, least: float) -
 def test_negative_cells_have_a_minus_and_others_none() -> None:
     drawn = cell_map(cells(2, 2))
     (marks,) = drawn.axes[0].collections
-    assert marks.get_offsets().tolist() == [[0.0, 0.0]]
+    assert marks.get_offsets().tolist() == [[0.0, 0.0]]  # type: ignore[union-attr]
     assert not cell_map(cells(2, 2, is_signed=False)).axes[0].collections
 
 
 def test_what_has_a_score_is_outlined_where_something_has_none() -> None:
     assert not cell_map(cells(2, 3)).axes[0].patches
-    widths = [p.get_width() for p in cell_map(cells(2, 3, blank=True)).axes[0].patches]
+    widths = [p.get_width() for p in cell_map(cells(2, 3, blank=True)).axes[0].patches]  # type: ignore[attr-defined]
     assert widths == [2, 3]
 
 

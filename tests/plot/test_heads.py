@@ -31,7 +31,7 @@ def counts() -> HeadStatistics:
 def words(figure: object, folder: Path) -> list[str]:
     """What stands in a figure."""
     path = folder / "figure.svg"
-    canvas.save(figure, path)
+    canvas.save(figure, path)  # type: ignore[arg-type]
     return re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8"))
 
 

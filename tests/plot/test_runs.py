@@ -41,9 +41,9 @@ def test_all_figures_of_a_run_follow_dark_paper(small_run: Results) -> None:
 
 def test_an_option_is_drawn_against_its_metric(small_run: Results) -> None:
     line = option_curve(small_run, "aopc", "steps").axes[0].lines[0]
-    assert list(line.get_xdata()) == [2.0, 4.0]
+    assert list(line.get_xdata()) == [2.0, 4.0]  # type: ignore[arg-type]
     expected = [small_run.summary("aopc", f"integrated_gradients:steps={n}").mean for n in (2, 4)]
-    assert list(line.get_ydata()) == expected
+    assert list(line.get_ydata()) == expected  # type: ignore[arg-type]
 
 
 def test_lines_are_seen_where_their_means_are(small_run: Results) -> None:

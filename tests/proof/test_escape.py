@@ -28,13 +28,13 @@ class Fused(torch.autograd.Function):
         return x @ weight.T + bias
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> Any:
         return gradient @ ctx.saved_tensors[0], None, None
 
 
 def test_operations_that_relevance_cannot_see_are_refused_by_relevance_alone() -> None:
     net = network("bert", Task.SEQUENCE)
-    net.bert.encoder.layer[1].intermediate.dense.__class__ = FusedLinear
+    net.bert.encoder.layer[1].intermediate.dense.__class__ = FusedLinear  # type: ignore[index, union-attr]
     wrapped = headlight.wrap(net)
     for method in ("attn_lrp", "lrp", "transformer_attribution"):
         with pytest.raises(UnsupportedModel, match=r"relevance.*Fused.*input_x_gradient"):

@@ -56,7 +56,7 @@ class Doubled(torch.autograd.Function):
         return value.view_as(value)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Tensor:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
         return 2 * gradient
 
 
@@ -64,7 +64,7 @@ class Doubled(torch.autograd.Function):
 @pytest.mark.parametrize("lie", LIES)
 def test_gradients_that_are_not_the_slope_are_refused(family: str, lie: str) -> None:
     net = network(family, Task.SEQUENCE)
-    layer = net.bert.encoder.layer[1] if family == "bert" else net.model.layers[1]
+    layer = net.bert.encoder.layer[1] if family == "bert" else net.model.layers[1]  # type: ignore[index, union-attr]
     name = "output" if family == "bert" else "mlp"
     setattr(layer, name, Changed(getattr(layer, name), LIES[lie]))
     with pytest.raises(
@@ -75,7 +75,7 @@ def test_gradients_that_are_not_the_slope_are_refused(family: str, lie: str) -> 
 
 def test_a_hook_that_changes_gradients_is_refused() -> None:
     net = network("bert", Task.SEQUENCE)
-    net.bert.encoder.layer[0].register_full_backward_hook(
+    net.bert.encoder.layer[0].register_full_backward_hook(  # type: ignore[index, union-attr]
         lambda _module, given, _output: tuple(None if g is None else 3 * g for g in given)
     )
     with pytest.raises(UnsupportedModel, match=r"gradients of .* are not the slope"):
@@ -95,8 +95,8 @@ def test_honest_networks_are_not_refused(family: str, task: Task) -> None:
 def test_kinks_of_relu_are_not_taken_for_wrong_gradients(dtype: torch.dtype) -> None:
     for seed in range(6):
         torch.manual_seed(seed)
-        config = OPTConfig(vocab_size=120, pad_token_id=0, num_labels=3, **OPT)
-        headlight.wrap(OPTForSequenceClassification(config).to(dtype).eval())
+        config = OPTConfig(vocab_size=120, pad_token_id=0, num_labels=3, **OPT)  # type: ignore[arg-type, call-arg]
+        headlight.wrap(OPTForSequenceClassification(config).to(dtype).eval())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("largest", [0, 10**9])
@@ -107,7 +107,8 @@ def test_large_networks_are_not_copied_for_want_of_a_slope(
     monkeypatch.setattr("headlight.proof.escape.LARGEST_SWEEP", largest)
     monkeypatch.setattr("headlight.proof.slope.missed_slope", lambda *_: (1.0, math.nan))
     monkeypatch.setattr(
-        "headlight.proof.slope.widened", lambda model, _: (copies.append(model) or model, "")
+        "headlight.proof.slope.widened",
+        lambda model, _: (copies.append(model) or model, ""),  # type: ignore[func-returns-value]
     )
     headlight.wrap(network("bert", Task.SEQUENCE))
     assert bool(copies) == (largest > 0)

@@ -30,7 +30,7 @@ def test_tables_show_means_with_intervals_and_the_best_in_bold(small_run: Result
     assert titles[0].startswith("Faithfulness")
     best = small_run.best("aopc")
     assert best != "random"
-    summary = small_run.summary("aopc", best)
+    summary = small_run.summary("aopc", best)  # type: ignore[arg-type]
     cell = f"{summary.mean:.3f} [{summary.low:.3f}, {summary.high:.3f}]"
     assert re.search(rf"\x1b\[1m{re.escape(cell)}", text)
     assert "aopc@mask_lrp" not in text

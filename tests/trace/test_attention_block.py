@@ -35,7 +35,7 @@ def test_a_projection_of_another_kind_is_read_by_what_it_does() -> None:
 
     net = network("bert", Task.SEQUENCE)
     expected = headlight.explain(headlight.wrap(net), Batch.from_ids(rows()), "alti")
-    for layer in net.bert.encoder.layer:
+    for layer in net.bert.encoder.layer:  # type: ignore[union-attr]
         layer.attention.output.dense = Wrapped(layer.attention.output.dense)
     found = headlight.explain(headlight.wrap(net), Batch.from_ids(rows()), "alti")
     for one, other in zip(expected, found, strict=True):

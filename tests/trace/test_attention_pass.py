@@ -18,7 +18,7 @@ from tests.networks import model
 
 
 def test_attention_is_seen_without_a_target(classifier: Model) -> None:
-    rows = encode(["a good film", "bad"], classifier.tokenizer)
+    rows = encode(["a good film", "bad"], classifier.tokenizer)  # type: ignore[arg-type]
     maps = attention_of(classifier, rows)
     assert [tuple(layer.shape) for layer in maps] == [(2, 4, 5, 5)] * 3
     for layer in maps:
@@ -43,7 +43,7 @@ def test_a_network_that_leaves_its_attention_out_on_an_input_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It was seen when the network was wrapped, and is not now."""
-    plain = attention_pass.forward
+    plain = attention_pass.forward  # type: ignore[attr-defined]
 
     def unseen(*call: Any) -> Pass:
         found = plain(*call)

@@ -27,12 +27,12 @@ def test_zero_is_no_embedding(traced: Trace) -> None:
 
 
 def test_special_tokens_stay_and_every_other_one_is_replaced(classifier: Model) -> None:
-    row = encode(["a charming film"], classifier.tokenizer)
+    row = encode(["a charming film"], classifier.tokenizer)  # type: ignore[arg-type]
     seen = trace(classifier, row, [Target()], {"replay"})
     mask = chosen_baseline(classifier, None)
     assert (mask.kind, mask.token, str(mask)) == (
         "mask",
-        classifier.tokenizer.mask_token_id,
+        classifier.tokenizer.mask_token_id,  # type: ignore[union-attr]
         "mask",
     )
     found, own = mask.embeddings(seen)[0], seen.embeddings[0]

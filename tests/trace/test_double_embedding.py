@@ -20,7 +20,7 @@ def test_embeddings_are_fed_back_and_the_probability_is_differentiated() -> None
     leaves, gradients = embedded_twice(seen.forward.model, seen.inputs, seen.goal)
     net = network("bert", Task.SEQUENCE).double()
     for number, own in enumerate(ids):
-        leaf = net.bert.embeddings(torch.tensor([own])).detach().requires_grad_()
+        leaf = net.bert.embeddings(torch.tensor([own])).detach().requires_grad_()  # type: ignore[operator, union-attr]
         chance = net(inputs_embeds=leaf).logits.softmax(-1)[0, 1]
         (expected,) = torch.autograd.grad(chance, leaf)
         torch.testing.assert_close(leaves[number, : len(own)], leaf[0].detach())

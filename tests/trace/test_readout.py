@@ -76,7 +76,7 @@ def test_a_value_that_depends_on_no_state_has_no_gradient() -> None:
     states = torch.ones(1, 2, 3, requires_grad=True)
     other = torch.ones(2, requires_grad=True)
     found = gradient_of(other.sum(), states)
-    assert (found.dtype, found.any()) == (torch.float64, False)
+    assert (found.dtype, found.any()) == (torch.float64, False)  # type: ignore[comparison-overlap]
 
 
 def test_half_precision_may_be_further_off() -> None:
@@ -91,7 +91,7 @@ def passed(needs: set[str], target: Target = Target(label=1)) -> Trace:  # noqa:
 
 def test_a_head_that_refuses_has_no_place_and_says_why() -> None:
     seen = passed({"attention"})
-    assert torch.equal(read_place(seen.goal, seen.forward.model), seen.goal.weights)
+    assert torch.equal(read_place(seen.goal, seen.forward.model), seen.goal.weights)  # type: ignore[arg-type]
     refusing = replace(
         seen.forward.model, readout=replace(seen.forward.model.readout, refusal=BY_CONTENT)
     )

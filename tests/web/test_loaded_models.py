@@ -1,9 +1,12 @@
 """The models of a server: in their order, with what the page offers for each."""
 
+from threading import Event
+
 import pytest
 
-from headlight import Model
-from headlight.web.loaded_models import LoadedModels
+from headlight import Model, UnknownName
+from headlight.web import loaded_models
+from headlight.web.loaded_models import LoadedModels, example_text, examples, text_fields
 from tests.web.sites import Site
 
 
@@ -46,3 +49,50 @@ def test_models_come_one_after_the_other_and_a_bad_one_is_told(
     assert list(loaded.models) == [folder]
     assert "no model could be loaded from 'nowhere/nothing'" in loaded.failed["nowhere/nothing"]
     assert "nowhere/nothing cannot be loaded" in caplog.text
+
+
+def test_the_first_model_is_there_at_once_and_the_others_come(
+    classifier: Model, tagger: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, gate = {"one": classifier, "two": tagger}, Event()
+
+    def load(name: str) -> Model:
+        assert name == "one" or gate.wait(10)
+        return known[name]
+
+    monkeypatch.setattr(loaded_models, "load", load)
+    loaded = LoadedModels(("one", "two"))
+    loaded.fill()
+    assert (list(loaded.models), loaded.loading) == (["one"], ["two"])
+    with pytest.raises(UnknownName, match="no model on this server named 'two'"):
+        loaded["two"]
+    gate.set()
+    for loader in loaded.loaders:
+        loader.join(10)
+    assert loaded["two"] is tagger
+    loaded.close()
+
+
+def test_a_server_that_closes_loads_nothing_more(
+    classifier: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(loaded_models, "load", lambda name: asked.append(name) or classifier)  # type: ignore[func-returns-value]
+    loaded = LoadedModels(("one", "two"))
+    loaded.close()
+    loaded.fill()
+    loaded.close()
+    assert asked == ["one"]
+
+
+def test_texts_that_a_model_reads_have_names(
+    classifier: Model, filler: Model, writer: Model, reader: Model
+) -> None:
+    assert [f["label"] for f in text_fields(classifier, "nli")] == ["First text", "Second text"]
+    assert [f["label"] for f in text_fields(classifier, "sentiment")] == ["Text"]
+    assert [f["optional"] for f in text_fields(classifier, "theirs")] == [False, True]
+    assert examples(filler, "theirs")[0].count("[MASK]") == 1
+    assert examples(writer, "theirs")
+    assert isinstance(examples(reader, "theirs")[0], tuple)
+    assert example_text(("a", "b")) == {"text": "a", "pair": "b"}
+    assert example_text("a") == {"text": "a", "pair": None}

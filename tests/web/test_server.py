@@ -13,17 +13,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import pytest
 from typer.testing import CliRunner
 
-from headlight import HeadlightError, InvalidOption
+from headlight import HeadlightError, InvalidInput, InvalidOption, Model
 from headlight.cli import app, main
 from headlight.errors import MissingExtra
 from headlight.web.app import STATIC
-from headlight.web.server import found_runs
+from headlight.web.limits import Limits
+from headlight.web.server import DRAIN, Address, found_runs, serve
 from tests.known import known
 
 TEXT = "a charming and often affecting journey, though the plot is thin"
@@ -214,3 +215,41 @@ def test_without_the_packages_it_says_what_to_install(
 
 
 # ------------------------------------------------------------------------- what is told
+
+
+class Uvicorn:
+    """A server that answers one question and is stopped."""
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+
+    def run(self, sockets: list[socket.socket]) -> None:
+        (place,) = sockets
+        Uvicorn.seen = (self.config, place.getsockname()[1])
+        os.kill(os.getpid(), signal.SIGTERM)  # which uvicorn sends again when it has stopped
+
+    seen: ClassVar[tuple[Any, int]]
+
+
+@pytest.mark.parametrize(
+    ("host", "token", "shown"),
+    [
+        ("127.0.0.1", None, "http://127.0.0.1:{port}/ "),
+        ("::1", "own", "http://[::1]:{port}/#token=own "),
+    ],
+)
+def test_a_server_says_where_it_is_and_gives_back_the_signals(
+    host: str, token: str | None, shown: str, classifier: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headlight.web.loaded_models.load", lambda _name: classifier)
+    monkeypatch.setattr("headlight.web.server.uvicorn.Server", Uvicorn)
+    before = [signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT)]
+    said: list[str] = []
+    try:
+        serve(["one", "one"], [], Address(host, 0, token), Limits(seconds=7), said.append)
+    except InvalidInput:
+        pytest.skip(f"this machine has no {host}")
+    config, port = Uvicorn.seen
+    assert said == ["loading one …", f"headlight is at {shown.format(port=port)}(Ctrl+C stops it)"]
+    assert config.timeout_graceful_shutdown == 7 + DRAIN
+    assert [signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT)] == before

@@ -30,7 +30,7 @@ IDS = rows()[1]
 
 def test_operations_without_a_rule_are_named_with_their_place() -> None:
     net = network("bert", Task.SEQUENCE)
-    dense = net.bert.encoder.layer[1].intermediate
+    dense = net.bert.encoder.layer[1].intermediate  # type: ignore[index, union-attr]
     forward = dense.forward
     dense.forward = lambda x: torch.cumsum(forward(x), -1)
     wrapped = headlight.wrap(net)
@@ -53,7 +53,7 @@ def test_no_operation_passes_unseen(
     operation: Callable[[torch.Tensor], torch.Tensor], name: str
 ) -> None:
     net = network("bert", Task.SEQUENCE)
-    dense = net.bert.encoder.layer[1].intermediate
+    dense = net.bert.encoder.layer[1].intermediate  # type: ignore[index, union-attr]
     forward = dense.forward
     dense.forward = lambda x: operation(forward(x))
     with pytest.raises(UnsupportedModel, match=f"'{name}|that depends on the input"):
@@ -393,9 +393,9 @@ def test_a_gate_stands_before_the_heads_and_what_it_keeps_out_can_be_kept() -> N
 def test_modules_that_are_one_step_are_known() -> None:
     bert, llama = network("bert", Task.SEQUENCE), network("llama", Task.CAUSAL)
     assert unit_kind(llama.model.norm) == "norm"
-    assert unit_kind(bert.bert.encoder.layer[0].intermediate.intermediate_act_fn) == "activation"
+    assert unit_kind(bert.bert.encoder.layer[0].intermediate.intermediate_act_fn) == "activation"  # type: ignore[index, union-attr]
     assert unit_kind(torch.nn.LayerNorm(4)) is None
-    assert unit_kind(bert.bert.encoder) is None
+    assert unit_kind(bert.bert.encoder) is None  # type: ignore[arg-type, union-attr]
     made = root_mean_square(llama.model.norm)
     assert made is not None
     assert (made.is_centred, made.epsilon) == (False, llama.model.norm.variance_epsilon)

@@ -90,14 +90,14 @@ def test_z_plus_keeps_the_sum_where_every_output_has_a_positive_product() -> Non
     x, weight, relevance = X.abs(), WEIGHT.abs(), LINEAR_RELEVANCE
     operation = Operation("linear", ROWS, map=LinearMap(weight))
     (found,) = rules.z_plus(operation, (x,), x @ weight.T, relevance)
-    torch.testing.assert_close(found.sum(1), relevance.sum(1))
+    torch.testing.assert_close(found.sum(1), relevance.sum(1))  # type: ignore[union-attr]
 
 
 def test_z_plus_gives_nothing_where_no_product_is_positive() -> None:
     x, weight = X.abs(), -WEIGHT.abs()
     operation = Operation("linear", ROWS, map=LinearMap(weight))
     (found,) = rules.z_plus(operation, (x,), x @ weight.T, LINEAR_RELEVANCE)
-    assert not found.any()
+    assert not found.any()  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("bias", [None, BIAS])
@@ -127,12 +127,12 @@ def test_the_released_rule_of_gpt2_loses_half_and_lets_the_bias_share() -> None:
             parts[1][row, i] = BIAS[i] * share
     own = slow_balanced(parts, LINEAR_RELEVANCE)[0]
 
-    def share(row: int, i: int, j: int) -> float:
+    def share(row: int, i: int, j: int) -> float:  # type: ignore[no-redef]
         product = float(X[row, j] * WEIGHT[i, j])
         return product * over(float(own[row, i]), float(plain[row, i]), 1e-9) / 2
 
     (found,) = rules.biased_half(operation, (X,), z, LINEAR_RELEVANCE)
-    torch.testing.assert_close(found, slow_linear(share))
+    torch.testing.assert_close(found, slow_linear(share))  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------------------------------------- products
@@ -228,7 +228,10 @@ def test_balanced_summands_lose_and_make_nothing(sign: int) -> None:
     for own, expected in zip(found, slow_balanced(shares, SUM_RELEVANCE), strict=True):
         torch.testing.assert_close(own, expected)
     torch.testing.assert_close(
-        sum(own.sum((1, 2)) for own in found), SUM_RELEVANCE.sum((1, 2)), rtol=1e-6, atol=0
+        sum(own.sum((1, 2)) for own in found),  # type: ignore[misc, union-attr]
+        SUM_RELEVANCE.sum((1, 2)),
+        rtol=1e-6,
+        atol=0,
     )
 
 
@@ -274,7 +277,7 @@ def test_softmax_is_expanded_at_its_input() -> None:
         for i in range(4):
             own = float(relevance[row, i]) - float(z[row, i]) * total
             expected = 0.0 if z[row, i] == 0 else float(x[row, i]) * own
-            assert float(found[row, i]) == pytest.approx(expected)
+            assert float(found[row, i]) == pytest.approx(expected)  # type: ignore[index]
 
 
 def test_what_a_map_gives_without_its_bias() -> None:

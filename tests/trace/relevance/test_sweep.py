@@ -1,12 +1,15 @@
 """Relevance that is sent back keeps its sum, through every family and every mask."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
-from headlight import Batch, HeadMask, Target
+from headlight import Batch, HeadMask, Target, UnsupportedModel
 from headlight.methods.relevance import conserving_gate, plain_gate
 from headlight.models.model import Task
-from headlight.trace.relevance.sweep import Flow
+from headlight.trace.relevance.intercept import Switchboard
+from headlight.trace.relevance.sweep import Flow, send_relevance, sum_of, summing_to
 from headlight.trace.trace import Trace, trace
 from tests.networks import TARGETS, in_pairs, model, rows
 
@@ -54,3 +57,35 @@ def test_a_masked_head_gets_no_relevance_and_others_keep_theirs_above() -> None:
     torch.testing.assert_close(masked.attention[1][:, [0, 1, 3]], plain.attention[1][:, [0, 1, 3]])
     assert not masked.attention[1][:, 2].any()
     assert not torch.allclose(masked.attention[0], plain.attention[0])
+
+
+def test_tensors_are_added_with_their_signs() -> None:
+    one, two = torch.tensor([1.0, 2.0]), torch.tensor([10.0, 20.0])
+    assert sum_of([one, two], [1.0, -1.0]).tolist() == [-9.0, -18.0]
+    assert sum_of([one], [-1.0]).tolist() == [-1.0, -2.0]
+
+
+def test_relevance_is_scaled_to_a_sum_and_nothing_stays_nothing() -> None:
+    relevance = torch.tensor([[[1.0, 3.0]], [[2.0, -2.0]]], dtype=torch.float64)
+    found = summing_to(torch.tensor([2.0, 5.0], dtype=torch.float64), relevance)
+    torch.testing.assert_close(found[0], relevance[0] / 2)
+    assert not found[1].any()
+
+
+def test_a_gate_needs_a_product_of_attention_in_every_layer() -> None:
+    found = traced("bert", Task.SEQUENCE, {"relevance"}).forward
+    board = Switchboard(3, attended=2)
+    halved = replace(found, captured=replace(found.captured, board=board))
+    flow = Flow(gate=plain_gate(HeadMask.full(3, 4)))
+    goal = traced("bert", Task.SEQUENCE, {"relevance"}).goal
+    with pytest.raises(UnsupportedModel, match="3 attention maps were seen, but 2 products"):
+        send_relevance(halved, goal, flow)
+
+
+def test_smeared_relevance_starts_equally_at_every_token_of_the_last_layer() -> None:
+    found = traced("bert", Task.SEQUENCE, {"relevance"})
+    smeared = found.relevance(Flow(is_smeared=True)).hidden[-1]
+    for row, length in enumerate(found.inputs.lengths.tolist()):
+        own = smeared[row, :length]
+        torch.testing.assert_close(own, own[:1].expand_as(own))
+        assert not smeared[row, length:].any()
