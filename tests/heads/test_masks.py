@@ -50,8 +50,8 @@ def test_an_embedded_model_has_its_own_mask(sentiment: Model) -> None:
 def test_a_network_trained_in_place_no_longer_fits_its_mask() -> None:
     model = headlight.load("sentiment")
     assert own_mask(model) is own_mask(model)  # read once
-    weight = model.network.classifier.weight  # type: ignore[union-attr]
-    weight.data.mul_(-1)  # which torch's counter of changes does not see  # type: ignore[operator]
+    # Changes through .data are not seen by torch's own counter of changes.
+    model.network.get_parameter("classifier.weight").data.mul_(-1)
     with pytest.raises(InvalidInput, match="was learned on 'sentiment'"):
         own_mask(model)
 

@@ -88,7 +88,7 @@ def test_logits_of_another_form_are_refused(own: Model) -> None:
         ([], "does not make its embeddings"),
         ([(torch.zeros(1, 6, 4),)], "does not make its embeddings"),
         ([torch.zeros(6, 4)], "does not make its embeddings"),
-        ([torch.zeros(1, 7, 4)], "one vector for each token"),
+        ([torch.zeros(1, 7, 4)], "one vector per input token"),
     ],
 )
 def test_embeddings_are_made_once_one_for_each_token(

@@ -87,7 +87,7 @@ def test_a_table_of_another_model_is_run_and_says_so(
     (found,) = replicate("theirs", out=tmp_path / "runs")
     assert (found.model, found.count) == ("tiny classifier", 2)
     assert (found.is_paper_model, found.is_paper_data) == (False, True)
-    assert found.said.startswith("Ours are of another model or data")
+    assert found.said.startswith("Ours use another model or other data")
     (printed, ours), (nothing, _) = (cells[0] for cells in found.cells.values())
     assert (printed, nothing) == (0.5, None)
     own = evaluate(
