@@ -39,3 +39,11 @@ def test_every_file_of_the_mirror_tests_something() -> None:
         mirrored = TESTS / path.parent / f"test_{path.name}"
         if mirrored.exists():
             assert "\ndef test_" in mirrored.read_text(encoding="utf-8"), mirrored
+
+
+def test_tests_that_trace_for_themselves_are_not_measured() -> None:
+    """After `sys.settrace` coverage sees nothing more in that process, and does not say so."""
+    for path in TESTS.rglob("test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        if f"sys.{'settrace'}(" in text:
+            assert "pytest.mark.no_cover" in text, path

@@ -111,6 +111,7 @@ def interrupted_everywhere(net: PreTrainedModel, work: Callable[[], object], cou
         assert_same(dict(before), fingerprint(net))
 
 
+@pytest.mark.no_cover  # its tracing would end coverage's own, for every test after it
 @pytest.mark.parametrize(
     "count", [40, pytest.param(800, marks=pytest.mark.slow)], ids=["some steps", "many steps"]
 )
@@ -119,6 +120,7 @@ def test_an_interrupted_explanation_leaves_no_mark(trained: PreTrainedModel, cou
     interrupted_everywhere(trained, lambda: headlight.explain(wrapped, LENGTHS, METHODS), count)
 
 
+@pytest.mark.no_cover
 def test_an_interrupted_prediction_leaves_no_mark(trained: PreTrainedModel) -> None:
     from headlight.explaining.prediction import predict
 
