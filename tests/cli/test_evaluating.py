@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from headlight.cli import app
 from headlight.errors import HeadlightError
+from headlight.evaluation.request import DEFAULT_METHODS, DEFAULT_METRICS
 from headlight.metrics import METRICS
 from tests.cli.test_cli import folder, run
 
@@ -46,7 +47,7 @@ def test_a_run_is_made_reported_and_drawn(folder: str, texts: str, tmp_path: Pat
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["settings"]["count"] == 3
     assert "hiding" in run("report", out)
-    assert "attcat less the other" in run("report", out, "--against", "attcat")
+    assert "attcat minus the other" in run("report", out, "--against", "attcat")
     for name, start in (
         ("a.html", "<!doctype"),
         ("a.md", "**Faith"),
@@ -69,6 +70,12 @@ def test_a_dry_run_says_what_it_costs_and_does_nothing(
     assert "core-hours" in said
     assert "of which" in said
     assert not (tmp_path / "run").exists()
+
+
+def test_the_help_names_the_defaults() -> None:
+    shown = CliRunner().invoke(app, ["evaluate", "--help"], env={"COLUMNS": "1000"}).stdout
+    assert f"Default: {', '.join(DEFAULT_METHODS)}." in shown
+    assert f"Default: {', '.join(DEFAULT_METRICS)}." in shown
 
 
 def test_metrics_and_data_are_listed() -> None:
