@@ -1,8 +1,8 @@
-"""Writes what is generated: methods.md, metrics.md and models.md, the tables of the README, the picture.
+"""Write the generated pages: methods.md, metrics.md and models.md, the tables of the README, and the picture.
 
     python docs/generate.py
 
-The pages follow from the registry, and a test holds them to it; the picture is a real explanation.
+The pages come from the registry, and a test compares them; the picture is a real explanation.
 """
 
 import csv
@@ -39,7 +39,7 @@ def methods_page() -> str:
         "",
         "Generated from the registry by `python docs/generate.py`. Every method is a function of a trace;",
         '`needs` says what the trace captures for it. `variant="released"` computes what the authors\'',
-        "published code computes where that is not what the paper writes.",
+        "published code computes, if that differs from the paper.",
         "",
         "A_l is the attention of layer l (heads × queries × keys), h^0 the input of the first block, h^l the",
         "output of block l, L the last layer; ∇ is the gradient of the target, E_h the mean over heads, ⊙ the",
@@ -81,12 +81,12 @@ def metrics_page() -> str:
         "measures one; `NAME@PROTOCOL` follows a paper's protocol where it differs from the corrected one.",
         "",
         "Common to all: special tokens, and tokens at which a decision is read (a mask, the ends of an",
-        "answer), are never taken away. Equal scores are taken in the order of the text. Examples to which",
-        "a metric does not apply are passed over and counted. Every mean comes with its standard error and",
-        "the middle 95 % of the means of 2,000 resamples; two methods are compared on the same examples by",
+        "answer), are never removed. Equal scores are ranked in text order. Examples to which a metric",
+        "does not apply are passed over and counted. Every mean has a standard error and an interval, the",
+        "middle 95 % of the means of 2,000 resamples. Two methods are compared on the same examples by",
         "random changes of sign.",
         "",
-        "Ways of taking tokens away (`change`):",
+        "Ways of removing tokens (`change`):",
         "",
         *(f"- `{name}`: {meaning}" for name, meaning in CHANGES.items()),
     ]
@@ -105,7 +105,7 @@ def metrics_page() -> str:
 
 
 def methods_table() -> str:
-    """One line a method, for the README; variants of one whose name theirs goes on are left out."""
+    """One line per method, for the README; a variant whose name continues that of another is left out."""
     lines = ["| method | signed | what it is | source |", "|---|---|---|---|"]
     for name in METHODS:
         if any(name.startswith(f"{other}_") for other in METHODS):
@@ -118,7 +118,7 @@ def methods_table() -> str:
 
 
 def readme(text: str) -> str:
-    """The README with its tables renewed."""
+    """The README with updated tables."""
     tables = {"methods": methods_table, "cost": cost_table, "faithfulness": faithfulness_table}
     for mark, body in ((mark, make()) for mark, make in tables.items()):
         place = re.compile(f"(<!-- {mark} -->\n).*?(<!-- /{mark} -->)", re.DOTALL)
@@ -149,7 +149,7 @@ SHOWN = {
     ),
     "metrics": ("aopc", "log_odds", "comprehensiveness", "sufficiency", "hiding", "spearman"),
 }  # fmt: skip
-"""What of the large run the README shows."""
+"""The part of the large run that the README shows."""
 
 
 def faithfulness_table() -> str:
@@ -171,8 +171,8 @@ def models_page() -> str:
         "# Embedded models",
         "",
         "Generated from the catalogue by `python docs/generate.py`. How they are trained:",
-        "[training](../training/README.md). Where the adapters are, and under which terms:",
-        "[headlight-models](../headlight-models/README.md). What they stand on:",
+        "[training](../training/README.md). Where the adapters are, and their terms:",
+        "[headlight-models](../headlight-models/README.md). Their base models:",
         "",
         "| base | for | licence | revision | sha256 of the weights |",
         "|---|---|---|---|---|",

@@ -1,4 +1,4 @@
-"""Several methods on several texts from one pass each, as a table and as a page."""
+"""Compare several methods on several texts, one pass per batch, as a table and as a page."""
 
 from pathlib import Path
 from tempfile import mkdtemp

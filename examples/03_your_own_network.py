@@ -1,4 +1,4 @@
-"""Any Hugging Face network can be wrapped; it is used as it is and left as it was."""
+"""Wrap any Hugging Face network; it is never changed."""
 
 import torch
 from transformers import BertConfig, BertForQuestionAnswering

@@ -1,4 +1,4 @@
-"""Which words of the question and the text made the answer, and which made its end."""
+"""Show which words of the question and the text led to the answer, and which to its end."""
 
 from rich.console import Console
 

@@ -1,4 +1,4 @@
-"""Which noun decides whether the masked verb is singular or plural (ALTI, Section 5.3)."""
+"""Show which noun decides whether the masked verb is singular or plural (ALTI, Section 5.3)."""
 
 from rich.console import Console
 

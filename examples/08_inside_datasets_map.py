@@ -1,4 +1,4 @@
-"""Attributions as a column of a Hugging Face data set, a batch at a time; needs headlight[data]."""
+"""Add attributions as a column of a Hugging Face data set, batch by batch; needs headlight[data]."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ model = headlight.load("sentiment")
 
 
 def explained(batch: dict[str, list[str]]) -> dict[str, list[Any]]:
-    """The prediction and the three words that speak most for it."""
+    """The prediction, and the three words that support it most."""
     found = [a.words() for a in headlight.explain(model, batch["text"])]
     return {
         "predicted": [a.target.label for a in found],

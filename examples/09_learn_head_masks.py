@@ -1,4 +1,4 @@
-"""Learn which heads are syntactic or positional, and explain through those alone; needs headlight[heads]."""
+"""Learn which heads are syntactic or positional, and explain through those only; needs headlight[heads]."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ SENTENCES = Path(headlight.__file__).parent / "data" / "samples" / "sentiment.js
 texts = [json.loads(line)["text"] for line in SENTENCES.read_text("utf-8").splitlines()]
 
 model = headlight.load("sentiment")
-counts = headlight.heads.learn(model, texts)  # a few hundred texts or more for a mask to rely on
+counts = headlight.heads.learn(model, texts)  # use a few hundred texts or more for a reliable mask
 mask = counts.mask(syntactic=0.1, positional=0.8)  # the paper's thresholds
 show = Console().print
 show(mask)

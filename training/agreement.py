@@ -19,14 +19,14 @@ NO_SUBJECT = {
     "you", "let", "that", "which", "who", "if", "and", "or",
 }
 # fmt: on
-"""Before a verb, these leave its number open."""
+"""Before a verb, these words do not show its number."""
 TRAINED_ON = 5_000
 FROM_TEXT = 30_000
 LONGEST = 45
 
 
 def masked(words: list[str], verb: int, label: int) -> Example | None:
-    """The example, if the mask is near enough to the start to be seen."""
+    """The example, if the mask is near enough to the start not to be cut off."""
     if verb >= LONGEST:
         return None
     return Example(" ".join([*words[:verb], "[MASK]", *words[verb + 1 :]]), None, label)
@@ -42,7 +42,7 @@ def number(right: str, wrong: str) -> int:
 def local(folder: Path | None, name: str) -> Path:
     """A file that is on no hub."""
     if folder is None:
-        raise SystemExit(f"{name} is read from a folder: give --data.")
+        raise SystemExit(f"{name} is read from a folder. Give --data.")
     return folder / name
 
 
@@ -51,7 +51,7 @@ class Sentences:
     """Wikipedia sentences of Linzen et al., as filtered by Gulordava et al.: .text and .gold."""
 
     def read(self, split: str, folder: Path | None) -> Iterator[Example]:
-        """The first five thousand to train on, the others to be shown."""
+        """The first five thousand for training, the others held out."""
         texts = local(folder, "agreement/subj_agr_filtered.text").read_text("utf-8").splitlines()
         golds = local(folder, "agreement/subj_agr_filtered.gold").read_text("utf-8").splitlines()
         part = slice(0, TRAINED_ON) if split == "train" else slice(TRAINED_ON, None)
@@ -65,10 +65,10 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Text:
-    """Plain text: one form of be or have a sentence, where its number can be told from the form."""
+    """Plain text: one form of be or have per sentence, whose form shows its number."""
 
     def read(self, split: str, folder: Path | None) -> Iterator[Example]:
-        """A fixed random choice of sentences, as many of either number."""
+        """A fixed random choice of sentences, equally many singular and plural."""
         raw = gzip.decompress(local(folder, f"wikitext2/{split}.raw.gz").read_bytes()).decode()
         text = re.sub(r" @(\W)@ ", r"\1", raw.lower())
         chance, found = random.Random(0), []
@@ -93,7 +93,7 @@ class Parsed:
     """Universal Dependencies: present-tense verbs with a subject in the third person."""
 
     def read(self, split: str, folder: Path | None) -> Iterator[Example]:
-        """One example a verb."""
+        """One example per verb."""
         path = local(folder, f"ud_english_ewt/en_ewt-ud-{split}.conllu")
         for parse in read_conllu(path):
             words = [word.lower() for word in parse.words]

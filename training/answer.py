@@ -22,7 +22,7 @@ LONGEST_ANSWER = 30
 
 @dataclass(frozen=True)
 class Windows:
-    """A question, the windows of its text, and where in the text their tokens stand (None: elsewhere)."""
+    """A question, the windows of its text, and the positions of their tokens in the text (None: elsewhere)."""
 
     question: Question
     rows: list[Row]
@@ -38,7 +38,7 @@ def fresh(_recipe: Recipe, folder: Path) -> PreTrainedModel:
 def read(
     recipe: Recipe, data: Path | None, tokenizer: PreTrainedTokenizerBase, _targets: object
 ) -> tuple[list[Row], list[Windows]]:
-    """Windows that hold their answer, to train on; questions with all their windows, held out."""
+    """Windows with their answer, for training; held-out questions with all their windows."""
     found = [q for name, split in recipe.train for q in read_questions(name, split, data)]
     train = [
         Row(row.ids, row.types, place)

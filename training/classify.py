@@ -24,11 +24,11 @@ from scores import share
 Targets = dict[str, list[float]]
 """The probabilities of a teacher, by text."""
 WARMTH = 3.0
-"""The temperature at which a teacher is listened to."""
+"""The temperature of the teacher's probabilities."""
 
 
 def read_targets(path: Path) -> Targets:
-    """What a teacher said (see teacher.py)."""
+    """Read the probabilities of a teacher (see teacher.py)."""
     records = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return {record["text"]: record["said"] for record in records}
 
@@ -52,7 +52,7 @@ def named(recipe: Recipe, folder: Path) -> PretrainedConfig:
 
 
 def examples(recipe: Recipe, data: Path | None) -> tuple[list[Example], list[Example]]:
-    """What is trained on, and what is held out."""
+    """Examples for training, and held-out ones."""
     held_out = list(SOURCES[recipe.shown[0]].read(recipe.shown[1], data))
     found = [e for name, part in recipe.train for e in SOURCES[name].read(part, data)]
     return without_repeats(found, held_out), held_out
@@ -61,7 +61,7 @@ def examples(recipe: Recipe, data: Path | None) -> tuple[list[Example], list[Exa
 def read(
     recipe: Recipe, data: Path | None, tokenizer: PreTrainedTokenizerBase, targets: Targets
 ) -> tuple[list[Row], list[Row]]:
-    """Rows to train on, with what the teacher said about other texts, and rows held out."""
+    """Rows for training, with the teacher's texts added, and held-out rows."""
     found, held_out = examples(recipe, data)
     known = {e.text for e in (*found, *held_out)}
     found += [Example(text, None, -1) for text in targets if text not in known]
@@ -74,7 +74,7 @@ def read(
 def encoded(
     found: list[Example], recipe: Recipe, tokenizer: PreTrainedTokenizerBase, targets: Targets
 ) -> list[Row]:
-    """Rows whose goal is the label and what the teacher said, where it said something."""
+    """Rows whose goal is the label, and the teacher's probabilities if there are any."""
     pairs = [e.pair for e in found] if found[0].pair is not None else None
     tokens = tokenizer([e.text for e in found], pairs, truncation=True, max_length=recipe.longest)
     ids = tokens["input_ids"]
@@ -84,7 +84,7 @@ def encoded(
 
 
 def goal(example: Example, recipe: Recipe, teacher: list[float] | None) -> tuple[float, ...]:
-    """How much of the loss goes to each label, then to each probability of the warmed teacher."""
+    """The share of the loss of each label, then of each softened probability of the teacher."""
     label = [float(k == example.label) for k in range(len(recipe.labels))]
     if teacher is None:
         return (*label, *(0.0 for _ in label))

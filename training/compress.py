@@ -9,10 +9,10 @@ OVERHEAD = 40_000
 
 
 def adapter_of(tuned: dict[str, Tensor], base: dict[str, Tensor], size: int) -> dict[str, Tensor]:
-    """The changes: heads whole and vectors as differences in half precision, matrices as 8-bit factors.
+    """The changes: heads complete, vectors as differences in half precision, matrices as 8-bit factors.
 
-    Each matrix difference is cut to a rank; ranks are given where they hold most of the change for
-    their bytes, until `size` is reached.
+    Each matrix difference is cut to a rank. Ranks go where they keep most of the change per byte, until `size`
+    is reached.
     """
     found: dict[str, Tensor] = {}
     factors: dict[str, tuple[Tensor, Tensor, Tensor]] = {}
@@ -35,7 +35,7 @@ def adapter_of(tuned: dict[str, Tensor], base: dict[str, Tensor], size: int) -> 
 
 
 def eight_bits(values: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """Whole numbers up to 127 along an axis, and what one of them is worth."""
+    """Integers up to 127 along an axis, and the scale that turns them back into numbers."""
     worth = values.abs().amax(dim, keepdim=True) / 127
     return (values / worth).round().to(torch.int8), worth
 

@@ -18,7 +18,7 @@ from examples import Example
 class Source:
     """A data set: its folder below --data (SPLIT.jsonl or sample.jsonl), its hub name, its columns.
 
-    `names` translates label words; a label outside it is passed over.
+    `names` maps label words to classes; rows with other labels are skipped.
     """
 
     folder: str
@@ -59,7 +59,7 @@ def from_hub(name: str, configuration: str | None, split: str) -> Iterable[dict[
 
 
 class Reader(Protocol):
-    """Whatever gives the examples of a split."""
+    """Anything that gives the examples of a split."""
 
     def read(self, split: str, folder: Path | None) -> Iterator[Example]: ...
 
@@ -84,7 +84,7 @@ def key(example: Example) -> str:
 
 
 def without_repeats(examples: Iterable[Example], held_out: Iterable[Example]) -> list[Example]:
-    """Examples that stand once, are labelled one way, and are not among those held out."""
+    """Examples without repeats, contradictory labels, and held-out texts."""
     banned = {key(example) for example in held_out}
     found: dict[str, set[int]] = {}
     first: dict[str, Example] = {}
@@ -116,7 +116,7 @@ class Question:
 
 
 def read_questions(name: str, split: str, folder: Path | None) -> list[Question]:
-    """SQuAD questions: nested json, one record a line, or the hub's."""
+    """SQuAD questions: nested JSON, one record per line, or from the hub."""
     paths = sorted((folder / name).glob(f"v1_{split}*.json*")) if folder else []
     records: Iterable[dict[str, Any]]
     if not paths:

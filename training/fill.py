@@ -34,7 +34,7 @@ def read(
 
 
 def pieces(paragraphs: list[str], recipe: Recipe, tokenizer: PreTrainedTokenizerBase) -> list[Row]:
-    """Paragraphs cut to the longest row, short ends left out."""
+    """Paragraphs cut to the longest allowed row; short remainders are left out."""
     room, found = recipe.longest - 2, []
     for ids in tokenizer(paragraphs, add_special_tokens=False, verbose=False)["input_ids"]:
         cut = [ids[k : k + room] for k in range(0, len(ids), room)]
@@ -54,10 +54,9 @@ def hidden(inputs: dict[str, Tensor], chance: torch.Generator | None) -> tuple[T
 
 
 def logits(network: PreTrainedModel, inputs: dict[str, Tensor], ids: Tensor, at: Tensor) -> Tensor:
-    """What the head says at the chosen places."""
-    states = network.get_submodule("bert")(**{**inputs, "input_ids": ids}).last_hidden_state
-    said: Tensor = network.get_submodule("cls")(states[at])
-    return said
+    """The logits of the head at the chosen positions."""
+    states = network.bert(**{**inputs, "input_ids": ids}).last_hidden_state
+    return network.cls(states[at])
 
 
 def loss(network: PreTrainedModel, rows: list[Row]) -> Tensor:

@@ -1,9 +1,9 @@
-"""Find the layer at which decoded saliency works best for the embedded models that have no head of their own.
+"""Find the layer at which decoded saliency works best, for embedded models without a language-model head.
 
     python training/layers.py --data FOLDER [NAME …]
 
-For inputs that were trained on, the quarter of the tokens that a layer scores highest is masked; the better the
-layer, the more of the probability of the decision goes with them. The figures go into `best_layer` of
+On training inputs, the quarter of the tokens with the highest scores of a layer is masked. The better the
+layer, the more the probability of the decision falls. Copy the result into `best_layer` of
 src/headlight/loading/catalogue.py.
 """
 

@@ -22,7 +22,7 @@ WIKIPEDIA = ("wikitext", "train")
 
 
 def corpus(name: str, data: Path) -> tuple[str, list[str]]:
-    """What a mask is learned on: its name, and texts of at least eight words that were trained on."""
+    """The corpus for a mask: its name, and training texts of at least eight words."""
     recipe = RECIPES.get(Path(name).stem.partition("-")[0])
     source, split = recipe.train[0] if recipe else WIKIPEDIA
     if recipe is not None and recipe.task in ("classify", "tag"):

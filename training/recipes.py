@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Recipe:
-    """One entry: data, labels and the settings that reached its aim.
+    """One model: data, labels and the settings that worked.
 
     train: (source, split) pairs; shown: the held-out split that is reported. frozen: matrices of
-    the base that stay as they are. trust: the weight of a teacher's probabilities beside the labels.
+    the base that do not change. trust: the weight of a teacher's probabilities beside the labels.
     """
 
     labels: tuple[str, ...]
@@ -32,7 +32,7 @@ class Recipe:
 class Teacher:
     """A larger network that is fine-tuned first: on `rows` texts of at least `words` words.
 
-    It then speaks about all texts and about `sentences` of the unlabelled source.
+    It then gives probabilities for all texts and for `sentences` of the unlabelled source.
     """
 
     recipe: Recipe

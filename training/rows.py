@@ -1,4 +1,4 @@
-"""Encoded rows, batches of like length, padded tensors."""
+"""Encoded rows, batches of similar length, padded tensors."""
 
 import random
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from headlight.batch import collate
 
 @dataclass(frozen=True)
 class Row:
-    """Token ids and types of one example, and what the network should say about it.
+    """Token ids and types of one example, and what the network should predict.
 
     goal: see `classify.goal`; the first and last token of an answer; or nothing.
     """
@@ -31,7 +31,7 @@ class Row:
 
 
 def batches(rows: list[Row], size: int, shuffle: random.Random | None) -> Iterator[list[Row]]:
-    """Rows of like length: sorted within shuffled pools of a hundred batches."""
+    """Batches of rows of similar length: sorted within shuffled pools of a hundred batches."""
     order = list(rows)
     pool = max(1, len(order))
     if shuffle:

@@ -1,4 +1,4 @@
-"""The loop: seeded, logged, taken up where it was killed."""
+"""The training loop: seeded, logged, and resumed after it was killed."""
 
 import math
 import random
@@ -68,7 +68,7 @@ class Run:
         return found
 
     def schedule(self) -> None:
-        """Warm up, then fall in a straight line."""
+        """The learning rate: warm-up, then linear decay."""
         warm = max(1, int(self.recipe.warmup * self.steps))
         share = min((self.step + 1) / warm, (self.steps - self.step) / max(1, self.steps - warm))
         for group in self.optimizer.param_groups:
@@ -99,7 +99,7 @@ class Run:
                     yield chosen
 
     def go(self, loss: Loss, log: Log) -> dict[str, Tensor]:
-        """Train to the end; the averaged weights."""
+        """Train to the end, and return the averaged weights."""
         log(f"{len(self.rows)} rows, {self.steps} steps, from step {self.step}")
         started, saved, losses = time.monotonic() - self.seconds, time.monotonic(), []
         for chosen in self.order():
@@ -118,7 +118,7 @@ class Run:
         return {n: self.average.get(n, p.detach()) for n, p in self.network.named_parameters()}
 
     def save(self) -> None:
-        """Write everything needed to go on, whole or not at all."""
+        """Write everything needed to resume; never a partial file."""
         state = {
             "network": self.network.state_dict(),
             "average": self.average,
@@ -131,7 +131,7 @@ class Run:
         temporary.replace(self.checkpoint)
 
     def take_up(self) -> None:
-        """Go on where the checkpoint was written."""
+        """Resume from the checkpoint, if there is one."""
         state = torch.load(self.checkpoint, weights_only=True)
         self.network.load_state_dict(state["network"])
         self.average = state["average"]

@@ -4,7 +4,7 @@ import math
 
 
 def share(right: int, count: int) -> dict[str, object]:
-    """Right answers of so many, and the interval of their share."""
+    """The number of right answers, and the interval of their share."""
     return {
         "right": right,
         "rows": count,

@@ -1,8 +1,8 @@
-"""Write the table by which headlight knows the files of headlight-models: `src/headlight/loading/shipped.json`.
+"""Write the table of the files of headlight-models and their checksums: `src/headlight/loading/shipped.json`.
 
     python training/shipping.py
 
-The scripts that write weights do so themselves; run it by hand after taking a file away.
+The scripts that write weights call this themselves; run it by hand after deleting a file.
 """
 
 import json

@@ -26,7 +26,7 @@ def fresh(recipe: Recipe, folder: Path) -> PreTrainedModel:
 def read(
     recipe: Recipe, data: Path | None, tokenizer: PreTrainedTokenizerBase, _targets: object
 ) -> tuple[list[Row], list[Row]]:
-    """Rows to train on, where the mask was not cut off, and all rows held out."""
+    """Rows for training whose mask was not cut off, and all held-out rows."""
     train, held_out = (encoded(part, recipe, tokenizer) for part in classify.examples(recipe, data))
     return [row for row in train if row.goal[0] > 0], held_out
 

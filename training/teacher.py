@@ -1,8 +1,8 @@
-"""Fine-tune a larger network on labels, and write what it says about every text to be learned from.
+"""Fine-tune a larger network on labels, and write its probabilities for every text to learn from.
 
     python training/teacher.py sentiment --network FOLDER --data FOLDER --out runs/teacher
 
-`targets.jsonl` then goes to `train.py --targets`. A killed run goes on where it was saved.
+`targets.jsonl` then goes to `train.py --targets`. A killed run resumes from its last checkpoint.
 """
 
 import argparse
@@ -23,7 +23,7 @@ SAID_AT_ONCE = 64
 
 
 def main() -> None:
-    """Train the teacher, then let it speak."""
+    """Train the teacher, then write its probabilities."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name", choices=TEACHERS)
     parser.add_argument("--network", default="sentence-transformers/all-mpnet-base-v2")

@@ -1,10 +1,10 @@
-"""Train a catalogue entry and write its adapter, seeded, with a log; a killed run goes on.
+"""Train an embedded model and write its adapter, seeded, with a log; a killed run resumes.
 
     python training/train.py sentiment --data FOLDER --out runs/sentiment
 
-All weights but those the recipe leaves frozen are trained; the difference to the base is then cut down
-to an adapter, in headlight-models for seed 0 and among the rivals of the benchmark for others. What is
-reported is the base merged with the adapter read back from the disk.
+All weights except those that the recipe freezes are trained. The difference from the base is then compressed to
+an adapter, in headlight-models for seed 0 and among the rivals of the benchmark for others. Reported scores are
+those of the base merged with the adapter as read back from disk.
 """
 
 import argparse
@@ -35,7 +35,7 @@ TASKS = {"classify": classify, "answer": answer, "fill": fill, "tag": tag}
 def write_adapter(
     tuned: dict[str, Tensor], base: dict[str, Tensor], recipe: Recipe, seed: int, path: Path
 ) -> None:
-    """The change of the weights, with the base and the recipe it came from."""
+    """The change of the weights as a file, with the names of its base and recipe."""
     facts = {
         "base_sha256": MINILM.sha256,
         "labels": json.dumps(recipe.labels),

@@ -72,7 +72,7 @@ MISTAKES = {
     "explain --input gaps.csv --strict": "line 3 of 'gaps.csv' has no text",
     "evaluate --data gaps.csv --strict": "line 3 of 'gaps.csv' has no text",
     "heads learn --data gaps.csv --strict": "line 3 of 'gaps.csv' has no text",
-    "explain good -m llm --generate 3 -f json": "written as html, png, svg or pdf",
+    "explain good -m llm --generate 3 -f json": "Use the terminal, html, png, svg or pdf",
     "explain --input texts.csv --column body": "no column 'body'",
     "explain good -a atcat": "no method named 'atcat'. Did you mean 'attcat'?",
     "explain good -a attcat -O foo=1": "no option 'foo'",
@@ -86,7 +86,7 @@ MISTAKES = {
     "explain good -m nobody/knows": "no model could be loaded from 'nobody/knows': the hub",
     "explain good -m nli": "nli decides about two texts, and one was given. Give the second with --pair",
     "explain --input texts.csv -m paraphrase": "with --pair-column",
-    "explain good -m qa": "with --pair the text that has the answer",
+    "explain good -m qa": "the text with the answer as --pair",
     "explain good -a decoded_grad_cam -O decoder=decodr": "Did you mean 'decoder'?",
     "explain good -t positiv": "no label named 'positiv'. Did you mean 'positive'?",
     "explain good -m topic --contrast Sport": "no label named 'Sport'. Did you mean 'Sports'?",
@@ -121,9 +121,9 @@ MISTAKES = {
     "heads learn --data missing.conllu": "'missing.conllu'",
     "heads learn --data texts.csv -o folder": "'folder' is a folder",
     "heads show sentimnt": "Did you mean 'sentiment'?",
-    "heads show texts.csv": "neither a mask nor counts of heads",
+    "heads show texts.csv": "neither a head mask nor head statistics",
     "heads sweep missing.safetensors": "'missing.safetensors'",
-    "heads relations texts.csv": "neither a mask nor counts of heads",
+    "heads relations texts.csv": "neither a head mask nor head statistics",
     "heads compare sentiment nothing": "there is no file 'nothing'",
     "serve --model sentimnt": "Did you mean 'sentiment'?",
     "serve --run folder": "there is no run in 'folder'",
@@ -192,7 +192,7 @@ def test_a_text_that_begins_with_a_dash_is_told_its_place(text: str) -> None:
         [sys.executable, "-c", code, "explain", text], capture_output=True, text=True, check=False
     )
     assert result.returncode == 2
-    assert f'begins with a dash comes last, after --: -- "{text}"' in result.stderr
+    assert f'begins with a dash last, after --: -- "{text}"' in result.stderr
 
 
 def test_names_that_the_command_line_repeats_are_those_of_the_library() -> None:

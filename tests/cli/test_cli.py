@@ -48,7 +48,7 @@ def test_version() -> None:
         (["explain", "x", "-p", "y", "-m", "{writer}", "--generate", "1"], "one text, not a pair"),
         (
             ["explain", "x", "-m", "{writer}", "--generate", "1", "-f", "json"],
-            "written as html, png, svg or pdf",
+            "Use the terminal, html, png, svg or pdf",
         ),
         (
             ["explain", "x", "-m", "{folder}", "-o", "/nowhere/x.png"],
@@ -56,8 +56,8 @@ def test_version() -> None:
         ),
         (
             ["explain", "x", "-m", "{folder}", "-o", "x.xyz"],
-            "'x.xyz' does not say what to write: its name must end in one of .html, .svg, .png, .pdf, "
-            ".json, .jsonl, .ndjson, .csv, .parquet, .tex, or --format must say it",
+            "'x.xyz' does not say what to write. Use one of the suffixes .html, .svg, .png, .pdf, "
+            ".json, .jsonl, .ndjson, .csv, .parquet, .tex, or add --format",
         ),
         (["compare", "x", "-m", "{folder}", "-o", "answer"], "'answer' does not say what to write"),
         (

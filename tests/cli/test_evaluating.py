@@ -11,6 +11,7 @@ from headlight import InvalidOption, Results, UnknownName
 from headlight.cli import app
 from headlight.cli.evaluating import TableForm, form_of, minutes, show_comparison, show_results
 from headlight.errors import HeadlightError
+from headlight.evaluation.request import DEFAULT_METHODS, DEFAULT_METRICS
 from headlight.metrics import METRICS
 from headlight.report.published import PUBLISHED
 from tests.cli.commands import run
@@ -49,7 +50,7 @@ def test_a_run_is_made_reported_and_drawn(folder: str, texts: str, tmp_path: Pat
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["settings"]["count"] == 3
     assert "hiding" in run("report", out)
-    assert "attcat less the other" in run("report", out, "--against", "attcat")
+    assert "attcat minus the other" in run("report", out, "--against", "attcat")
     for name, start in (
         ("a.html", "<!doctype"),
         ("a.md", "**Faith"),
@@ -72,6 +73,12 @@ def test_a_dry_run_says_what_it_costs_and_does_nothing(
     assert "core-hours" in said
     assert "of which" in said
     assert not (tmp_path / "run").exists()
+
+
+def test_the_help_names_the_defaults() -> None:
+    shown = CliRunner().invoke(app, ["evaluate", "--help"], env={"COLUMNS": "1000"}).stdout
+    assert f"Default: {', '.join(DEFAULT_METHODS)}." in shown
+    assert f"Default: {', '.join(DEFAULT_METRICS)}." in shown
 
 
 def test_metrics_and_data_are_listed() -> None:

@@ -1,4 +1,4 @@
-"""The command line: parse, call one library function, print. Torch is loaded only when it is needed."""
+"""The command line: parse, call one library function, print. Torch is imported only when a command needs it."""
 
 import os
 import re
@@ -14,7 +14,8 @@ from headlight.cli import evaluating, explaining, heads, listing, serving
 from headlight.errors import HeadlightError
 
 app = typer.Typer(
-    help="Why a Transformer decided what it decided: which tokens, and how far to trust the answer.",
+    help="Explain the decisions of Hugging Face Transformers, and measure how far to trust the explanations.",
+    epilog='Example:\n\nheadlight explain "a charming and often affecting journey" --words',
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -29,10 +30,10 @@ app.add_typer(heads.app, name="heads")
 @app.callback(invoke_without_command=True)
 def version(
     show_version: Annotated[
-        bool, typer.Option("--version", help="Show the version.", is_eager=True)
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)
     ] = False,
 ) -> None:
-    """Why a Transformer decided what it decided: which tokens, and how far to trust the answer."""
+    """Explain the decisions of Hugging Face Transformers, and measure how far to trust the explanations."""
     if show_version:
         from headlight import __version__
 
@@ -41,25 +42,26 @@ def version(
 
 
 def main(run: Callable[..., Any] = app) -> None:
-    """Run the command line; a user's mistake is one sentence and exit code 1."""
+    """Run the command line; a user's mistake gives one sentence and exit code 1."""
     try:
         run()
         sys.stdout.flush()
     except HeadlightError as error:
-        said = Text.assemble(("error:", "bold red"), f" {type(error).__name__}: {error}")
-        Console(stderr=True).print(said)
+        message = Text.assemble(("error:", "bold red"), f" {type(error).__name__}: {error}")
+        Console(stderr=True).print(message)
         raise SystemExit(1) from None
     except SystemExit as ended:
         if ended.code == 2 and (text := dashed_text(sys.argv[1:])) is not None:
             print(
-                f'A text that begins with a dash comes last, after --: -- "{text}"', file=sys.stderr
+                f'Put a text that begins with a dash last, after --: -- "{text}"', file=sys.stderr
             )
         raise
     except BrokenPipeError:
+        # A reader such as `head` has closed the pipe; Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
 
 
 def dashed_text(arguments: list[str]) -> str | None:
-    """What was read as an option but looks like a text: a dash with a digit, or with spaces."""
-    return next((each for each in arguments if re.match(r"-\d|-[^=]*\s", each)), None)
+    """The argument that starts with a dash but looks like a text: it has a digit next, or spaces."""
+    return next((argument for argument in arguments if re.match(r"-\d|-[^=]*\s", argument)), None)

@@ -1,4 +1,4 @@
-"""What a command refuses before torch is imported: names, options, files and folders that cannot work."""
+"""Checks before torch is imported: names, options, files and folders that cannot work are refused at once."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from headlight.text import Text
 
 LAYER_COUNTS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
-"""How families call the number of their blocks in config.json."""
+"""The names of the number of blocks in the config.json of different families."""
 PICTURES = (".png", ".svg", ".pdf")
 
 
 def check_models(*names: str) -> None:
-    """Refuse names that cannot be models, and models that are neither here nor on the hub."""
+    """Refuse names that cannot be models, and models that are neither on this machine nor on the hub."""
     from headlight.loading.names import check_name, entry_of, is_only_cached
     from headlight.loading.shipped import required_folder
 
@@ -38,7 +38,7 @@ def check_models(*names: str) -> None:
 
 
 def check_methods(names: Sequence[str], options: Mapping[str, Any], variant: str) -> None:
-    """Refuse methods and options that do not exist, and values that no option takes."""
+    """Refuse methods and options that do not exist, and values that an option does not take."""
     entries = [declared("method").specified(name) for name in names]
     for entry in entries:
         entry.variant(variant)
@@ -50,7 +50,7 @@ def check_methods(names: Sequence[str], options: Mapping[str, Any], variant: str
 
 
 def check_mixing(method: str, options: Mapping[str, Any]) -> None:
-    """Refuse a method that is not made of token-to-token matrices."""
+    """Refuse a method that has no token-to-token matrices."""
     check_methods([method], options, "paper")
     known = declared("method")
     entry = known[parse_specification(method)[0]]
@@ -60,18 +60,18 @@ def check_mixing(method: str, options: Mapping[str, Any]) -> None:
 
 
 def check_task(model: str, texts: "Sequence[Text]", *, is_generation: bool = False) -> None:
-    """Refuse texts that a model cannot take, where its name or config.json tells what it decides."""
+    """Refuse texts that a model cannot take, if its name or config.json shows what it decides."""
     from headlight.loading.names import entry_of, known_task
     from headlight.models.task import Task
 
     task = known_task(model)
     if is_generation and task not in (Task.CAUSAL, None):
         raise InvalidOption(
-            f"--generate needs a causal language model, such as llm; {model} does {task}."
+            f"--generate needs a causal language model, such as llm; {model} is for {task}."
         )
     if task is Task.QUESTION and any(isinstance(text, str) for text in texts):
         raise InvalidOption(
-            f"{model} answers questions: give a question, and with --pair the text that has the answer."
+            f"{model} answers questions. Give a question, and the text with the answer as --pair."
         )
     entry = entry_of(model)
     reads_pairs = entry is not None and entry.reads == "pair"
@@ -94,7 +94,7 @@ def check_labels(model: str, *labels: str | int | None) -> None:
 
 
 def check_layer(model: str, layer: int) -> None:
-    """Refuse a layer that a model does not have, where its config.json tells."""
+    """Refuse a layer that a model does not have, if its config.json shows how many it has."""
     from headlight.loading.names import known_config
 
     config = known_config(model)
@@ -110,7 +110,7 @@ def check_layer(model: str, layer: int) -> None:
 
 
 def check_output(path: Path | None) -> None:
-    """Refuse a file that cannot be written, before the work of hours goes into it."""
+    """Refuse a file that cannot be written, before hours of work are lost."""
     if path is None or is_special(path):
         return
     if path.is_dir():
@@ -119,28 +119,30 @@ def check_output(path: Path | None) -> None:
         )
     if not path.parent.is_dir():
         raise InvalidOption(
-            f"there is no folder '{path.parent}' to write '{path.name}' into. Make it first."
+            f"there is no folder '{path.parent}' to write '{path.name}' into. Create it first."
         )
     check_writable(path.parent, path)
 
 
 def is_special(path: Path) -> bool:
-    """Whether a name is that of a device or pipe."""
+    """Whether a path is a device or a pipe."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def check_folder(path: Path | None) -> None:
-    """Refuse a folder that can neither be used nor made."""
+    """Refuse a folder that can neither be used nor created."""
     if path is None:
         return
-    nearest = next(each for each in (path, *path.absolute().parents) if each.exists())
+    nearest = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
     if not nearest.is_dir():
-        raise InvalidOption(f"'{nearest}' is a file, so '{path}' cannot be a folder.")
+        raise InvalidOption(
+            f"'{nearest}' is a file, so '{path}' cannot be a folder. Choose another name."
+        )
     check_writable(nearest, path)
 
 
 def check_writable(folder: Path, asked: Path) -> None:
-    """Try to write into a folder; nothing is left there."""
+    """Refuse a folder that cannot be written to; the attempt leaves no file."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             return
@@ -149,7 +151,7 @@ def check_writable(folder: Path, asked: Path) -> None:
 
 
 def check_picture(path: Path | None) -> None:
-    """Refuse a picture of no known kind, or that cannot be written or drawn."""
+    """Refuse a picture of an unknown kind, or one that cannot be drawn or written."""
     if path is None:
         return
     if path.suffix.lower() not in PICTURES:
@@ -161,7 +163,7 @@ def check_picture(path: Path | None) -> None:
 
 
 def check_drawing() -> None:
-    """Refuse to draw without what draws."""
+    """Refuse to draw without matplotlib."""
     if find_spec("matplotlib") is None:
         raise missing_extra("matplotlib", "plot", "headlight.plot")
 
@@ -170,7 +172,7 @@ def check_drawing() -> None:
 
 
 def check_masks(*sources: str) -> None:
-    """Refuse what is neither an embedded model with a mask nor a file of tensors."""
+    """Refuse names that are neither an embedded model with a mask nor a file of tensors."""
     from headlight.loading.shipped import required_folder, shipped_names
 
     known = shipped_names("masks")
@@ -182,26 +184,26 @@ def check_masks(*sources: str) -> None:
             near = get_close_matches(source.lower(), known, n=1)
             hint = f" Did you mean '{near[0]}'?" if near else ""
             raise InvalidInput(
-                f"there is no file '{source}', nor an embedded model of that name with a mask.{hint} "
-                f"Those with one: {', '.join(known)}."
+                f"there is no file '{source}', and no embedded model of that name with a mask.{hint} "
+                f"Models with a mask: {', '.join(known)}."
             )
         check_tensors(Path(source))
 
 
 def check_tensors(path: Path) -> None:
-    """Refuse a file that holds no tensors."""
+    """Refuse a file that is not in the safetensors format."""
     existing(path)
     try:
         with safe_open(path, "numpy"):
             return
     except (OSError, SafetensorError) as error:
         raise InvalidInput(
-            f"'{path}' is neither a mask nor counts of heads: {error}. Make one with: headlight heads learn."
+            f"'{path}' is neither a head mask nor head statistics: {error}. Make one: headlight heads learn."
         ) from error
 
 
 def check_parser(name: str, data: str) -> None:
-    """Refuse to parse without spaCy, or without the pipeline of ours; a file of parses needs neither."""
+    """Refuse to parse without spaCy or without our pipeline; a file of parses needs neither."""
     if data.endswith(".conllu"):
         return
     from headlight.heads.parsers import OWN, load_parser
@@ -225,9 +227,9 @@ def check_metrics(names: Sequence[str], options: Mapping[str, Mapping[str, Any]]
             raise InvalidOption(
                 f"metric '{entry.name}' has no protocols. Write '{entry.name}' alone."
             )
-    for name, own in options.items():
+    for name, settings in options.items():
         entry = known[name.partition("@")[0]]
-        for option in own:
+        for option in settings:
             if option not in entry.options:
                 has = ", ".join(entry.options) or "none"
                 raise InvalidOption(
@@ -246,7 +248,7 @@ def check_run(path: Path) -> None:
 
 
 def check_data(source: str, *, strict: bool = False) -> None:
-    """Refuse a data set that is not known, and a file that is none; with strict, one with an empty row too."""
+    """Refuse an unknown data set and a file without data; with strict, also a file with an empty row."""
     from headlight.data.datasets import describe_source, read_examples
 
     if describe_source(source).path is not None and strict:
@@ -254,8 +256,8 @@ def check_data(source: str, *, strict: bool = False) -> None:
 
 
 def check_engine(engine: str, address: str | None) -> None:
-    """Refuse a cluster without what runs it, and its address without it."""
+    """Refuse a cluster if Ray is not installed, and an address without a cluster."""
     if engine == "ray" and find_spec("ray") is None:
         raise missing_extra("ray", "cluster", "--engine ray")
     if engine != "ray" and address is not None:
-        raise InvalidOption("--address is that of a Ray cluster. Add --engine ray.")
+        raise InvalidOption("--address is the address of a Ray cluster. Add --engine ray.")

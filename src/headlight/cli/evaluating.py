@@ -38,14 +38,14 @@ app = typer.Typer()
 
 
 class Engine(StrEnum):
-    """Who does the jobs."""
+    """What runs the jobs."""
 
     local = "local"
     ray = "ray"
 
 
 class Explained(StrEnum):
-    """Whose scores are measured."""
+    """The class whose scores are measured."""
 
     predicted = "predicted"
     gold = "gold"
@@ -81,56 +81,82 @@ def evaluate(
     data: Annotated[
         str,
         typer.Option(
-            "--data", "-d", help="A data set, NAME=FILE, or FILE:TEXT,LABEL (see: headlight data)."
+            "--data",
+            "-d",
+            help="A data set by name (`headlight data` lists them), a local copy of one as NAME=FILE, or a "
+            "file with its columns as FILE:TEXT,LABEL.",
         ),
     ],
     model: ModelOption = DEFAULT_MODEL,
     methods: Annotated[
-        str, typer.Option("--methods", "-a", help="Methods with commas, or all.")
+        str,
+        typer.Option(
+            "--methods",
+            "-a",
+            help="Methods, separated by commas, or 'all'. Default: random, raw_attention, rollout, "
+            "input_x_gradient, gae, transformer_attribution, attcat, alti, attn_lrp.",
+        ),
     ] = "",
     metrics: Annotated[
-        str, typer.Option("--metrics", help="Metrics with commas, NAME@PROTOCOL too, or all.")
+        str,
+        typer.Option(
+            "--metrics",
+            help="Metrics, separated by commas, or 'all'; NAME@PROTOCOL follows a paper's protocol. "
+            "Default: aopc, log_odds, comprehensiveness, sufficiency.",
+        ),
     ] = "",
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The folder of the run; a stopped run goes on there."),
+        typer.Option(
+            "--out",
+            "-o",
+            help="The folder to keep the run in; the same command resumes a stopped run.",
+        ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Use this many examples, drawn at random.")
+        int | None,
+        typer.Option(min=1, help="Use this many examples, drawn at random. Default: all."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Draw other examples with another seed.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed for drawing examples.")] = 0,
     explain: Annotated[
-        Explained, typer.Option(help="Explain the predicted class, or the right one.")
+        Explained, typer.Option(help="Explain the predicted class, or the right one (gold).")
     ] = Explained.predicted,
     rival: Annotated[
         list[str] | None,
-        typer.Option(help="Another model whose scores are compared; repeat for several."),
+        typer.Option(help="Another model to compare scores with. Repeatable."),
     ] = None,
     labels: Annotated[
-        str | None, typer.Option(help="Names of the data's labels 0, 1 …, with commas.")
+        str | None,
+        typer.Option(help="The names of the labels 0, 1 … in the data, separated by commas."),
     ] = None,
     strict: StrictOption = False,
     option: SettingsOption = None,
     metric_option: Annotated[
         list[str] | None,
-        typer.Option(help="An option of a metric as METRIC.NAME=VALUE; repeat for several."),
+        typer.Option(help="An option of a metric, as METRIC.NAME=VALUE. Repeatable."),
     ] = None,
     variant: VariantOption = "paper",
     sanity: Annotated[
         int,
         typer.Option(
             min=1,
-            help="Examples for the slow metrics: runtime, randomised weights, sums of relevance.",
+            help="How many examples the slow metrics use: runtime, randomisation, conservation.",
         ),
     ] = 32,
     shard: Annotated[int, typer.Option(min=1, help="Examples per job.")] = 64,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads per job.")] = None,
-    engine: Annotated[Engine, typer.Option(help="This process, or a Ray cluster.")] = Engine.local,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, help="Threads per job. Default: as torch has; 1 with --engine ray."),
+    ] = None,
+    engine: Annotated[
+        Engine, typer.Option(help="Run in this process, or on a Ray cluster.")
+    ] = Engine.local,
     address: Annotated[
-        str | None, typer.Option(help="The cluster; without it one is started here.")
+        str | None,
+        typer.Option(help="The address of the Ray cluster. Default: start one on this machine."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done and what it costs.")
+        bool, typer.Option("--dry-run", help="Only show the jobs and estimate their cost.")
     ] = False,
 ) -> None:
     """Measure how far methods can be trusted, on a model and a data set."""
@@ -174,13 +200,13 @@ def evaluate(
     show_results(run(request))
     if out is not None:
         print(
-            f"kept in {out}; for tables, figures and a page: headlight report {out}",
+            f"kept in {out}; for tables, figures and a page run: headlight report {out}",
             file=sys.stderr,
         )
 
 
 def listed(given: str, kind: str, data: str, model: str) -> list[str]:
-    """Names with commas; 'all' those that fit; nothing the usual ones."""
+    """The names in a list with commas; 'all' gives all that fit, an empty list the defaults."""
     from headlight.evaluation.evaluate import fitting_metrics
     from headlight.evaluation.request import DEFAULT_METHODS, DEFAULT_METRICS
     from headlight.explaining.plan import methods_for
@@ -194,32 +220,32 @@ def listed(given: str, kind: str, data: str, model: str) -> list[str]:
 
 
 def named(given: str) -> list[str]:
-    """The names in a list with commas, none in 'all'. An option's comma stays with it."""
-    found: list[str] = []
+    """The names in a list with commas; none for 'all'. Commas between a method's options stay."""
+    names: list[str] = []
     for part in given.split(",") if given != "all" else ():
         is_option = "=" in part and ":" not in part
-        if is_option and found:
-            found[-1] += f",{part}"
+        if is_option and names:
+            names[-1] += f",{part}"
         elif part.strip():
-            found.append(part.strip())
-    return found
+            names.append(part.strip())
+    return names
 
 
 def grouped(options: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Options of metrics by metric."""
-    found: dict[str, dict[str, Any]] = {}
+    """Options of metrics, grouped by metric."""
+    by_metric: dict[str, dict[str, Any]] = {}
     for name, value in options.items():
         metric, dot, option = name.partition(".")
         if not dot:
             raise InvalidOption(
                 f"--metric-option {name} is not understood. Write METRIC.NAME=VALUE."
             )
-        found.setdefault(metric, {})[option] = value
-    return found
+        by_metric.setdefault(metric, {})[option] = value
+    return by_metric
 
 
 def show_plan(request: "Request") -> None:
-    """Print the jobs of a run and what they would cost."""
+    """Print the jobs of a run and their estimated cost."""
     from headlight.evaluation.evaluate import preview
 
     jobs, cost, settings = preview(request)
@@ -240,7 +266,7 @@ def show_plan(request: "Request") -> None:
 
 
 def minutes(seconds: float) -> str:
-    """A time for people."""
+    """A time in a readable unit."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
@@ -252,19 +278,20 @@ def show_results(found: "Results") -> None:
 
     console = Console(markup=False, emoji=False)
     settings = found.settings
-    said = f"{settings.model} on {settings.data}: {settings.count} examples"
+    title = f"{settings.model} on {settings.data}: {settings.count} examples"
+    # NaN is not equal to itself: without labels there is no accuracy.
     if found.accuracy == found.accuracy:
-        said += f", accuracy {found.accuracy:.4f}"
-    console.print(said, highlight=False)
+        title += f", accuracy {found.accuracy:.4f}"
+    console.print(title, highlight=False)
     for grid in grids(found, widest=max(1, (console.width - 24) // 23)):
         console.print()
         console.print(terminal_table(grid))
     for number, reason in list(found.failures.items())[:5]:
         console.print(f"example {number} failed: {reason}", style="yellow", highlight=False)
     if len(found.failures) > 5:
-        console.print(f"… {len(found.failures)} examples failed in all", style="yellow")
+        console.print(f"… {len(found.failures)} examples failed in total", style="yellow")
     if found.missing:
-        console.print(f"{found.missing} jobs are not finished: run the same command again.")
+        console.print(f"{found.missing} jobs are not finished. Run the same command again.")
 
 
 @app.command(
@@ -274,23 +301,28 @@ def show_results(found: "Results") -> None:
     "headlight report runs/first --against attcat --pictures figures"
 )
 def report(
-    run: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    run: Annotated[Path, typer.Argument(help="The folder of a run (evaluate --out).")],
     form: Annotated[
         TableForm | None,
-        typer.Option("--format", "-f", help="Default: by the suffix of --output, else terminal."),
+        typer.Option(
+            "--format",
+            "-f",
+            help="The output format. Default: by the suffix of --output, else terminal.",
+        ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write to this file instead of the terminal."),
     ] = None,
     against: Annotated[
         str | None,
-        typer.Option(help="Compare this method with every other on the same examples."),
+        typer.Option(help="Compare this method with every other, on the same examples."),
     ] = None,
     pictures: Annotated[
         Path | None, typer.Option(help="Write the figures as SVG files into this folder.")
     ] = None,
 ) -> None:
-    """Show what a run found: tables, figures, or one page with everything."""
+    """Show the results of a run as tables, figures, or one page with everything."""
     form = form_of(form, output)
     check_output(output)
     check_folder(pictures)
@@ -319,7 +351,7 @@ def report(
 
 
 def form_of(form: TableForm | None, output: Path | None) -> TableForm:
-    """How a report is written: as asked, or as the file's name says."""
+    """The chosen format of a report, or that of the file's suffix."""
     suffixes = {
         ".html": TableForm.html,
         ".md": TableForm.markdown,
@@ -335,13 +367,13 @@ def form_of(form: TableForm | None, output: Path | None) -> TableForm:
 
 
 def show_comparison(found: "Results", method: str) -> None:
-    """Print a method against all others."""
+    """Print a comparison of a method with all others."""
     from headlight.errors import unknown_name
     from headlight.report.tables import comparison_rows
 
     if method not in found.methods:
         raise unknown_name("method of this run", method, found.methods)
-    table = Table(title=f"{method} less the other, on the same examples", box=None)
+    table = Table(title=f"{method} minus the other, on the same examples", box=None)
     for name in ("metric", "other", "difference", "95 %", "p", "examples"):
         table.add_column(name, justify="left" if name in ("metric", "other") else "right")
     for row in comparison_rows(found, method, found.metrics):
@@ -351,12 +383,12 @@ def show_comparison(found: "Results", method: str) -> None:
 
 @app.command()
 def metrics() -> None:
-    """List the metrics."""
+    """List the metrics of `headlight evaluate`."""
     from headlight.registry.declarations import declared
 
     known = declared("metric")
     table = Table(box=None)
-    for name in ("metric", "better", "options", "what it says"):
+    for name in ("metric", "better", "options", "what it measures"):
         table.add_column(name, no_wrap=name == "metric")
     for entry in map(known.__getitem__, known):
         table.add_row(entry.name, entry.better, ", ".join(entry.options), entry.summary)
@@ -365,7 +397,7 @@ def metrics() -> None:
 
 @app.command()
 def data() -> None:
-    """List the data sets that are known by name."""
+    """List the data sets that `headlight evaluate` knows by name."""
     from headlight.data.datasets import DATASETS, OWN
 
     table = Table(box=None)
@@ -383,20 +415,22 @@ def data() -> None:
     "headlight replicate mask_lrp --data sst2=dev.jsonl --limit 200 --out runs/mask_lrp"
 )
 def replicate(
-    paper: Annotated[Paper, typer.Argument(help="The paper whose tables are computed.")],
+    paper: Annotated[Paper, typer.Argument(help="The paper to replicate.")],
     data: Annotated[
         list[str] | None,
-        typer.Option("--data", "-d", help="A local copy as NAME=FILE; repeat for several."),
+        typer.Option("--data", "-d", help="A local copy of a data set, as NAME=FILE. Repeatable."),
     ] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Use this many examples of each data set.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Keep the runs below this folder.")
+        Path | None, typer.Option("--out", "-o", help="Keep the runs in this folder.")
     ] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Do not try the hub.")] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Use only embedded models, samples and local copies.")
+    ] = False,
 ) -> None:
-    """Compute the tables of a paper, its own figures beside ours."""
+    """Compute the tables of a paper, and show its numbers beside ours."""
     copies = dict(each.split("=", 1) for each in data or [] if "=" in each)
     if len(copies) != len(data or []):
         raise InvalidOption("--data takes a local copy as NAME=FILE, such as sst2=dev.jsonl.")

@@ -62,9 +62,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 LAYERED = "attcat"
-"""What --layers shows where no method is named."""
+"""The default method of --layers."""
 COMPARED = ("rollout", "gae", "input_x_gradient")
-"""What the default method is compared with."""
+"""The methods that `compare` adds to the default method."""
 
 
 class Preset(StrEnum):
@@ -82,7 +82,8 @@ class Preset(StrEnum):
     'headlight explain "Who wrote it?" --pair "It was written by Mary Shelley." --model my-qa-folder\n\n'
     "headlight explain --input reviews.csv --column text --output reviews.jsonl\n\n"
     'headlight explain "not a bad film" --layers --output layers.png\n\n'
-    'headlight explain "The keys to the cabinet" --model gpt2 --target are --contrast is'
+    'headlight explain "The keys to the cabinet" --model gpt2 --target are --contrast is\n\n'
+    'headlight explain "The capital of France is" --model llm --generate 5'
 )
 def explain(
     text: TextArgument = None,
@@ -93,8 +94,8 @@ def explain(
         typer.Option(
             "--method",
             "-a",
-            help="A method; repeat for several (headlight methods lists them). Default: attn_lrp where "
-            "relevance passes through the network, else integrated_gradients.",
+            help="A method; `headlight methods` lists them. Repeatable. Default: attn_lrp if the network "
+            "supports relevance, else integrated_gradients.",
         ),
     ] = None,
     target: TargetOption = None,
@@ -110,12 +111,14 @@ def explain(
         typer.Option(
             "--input",
             "-i",
-            help="A csv, tsv, jsonl, parquet or txt file of texts, or - for standard input.",
+            help="A file of texts (csv, tsv, jsonl, parquet or txt), or - for standard input.",
         ),
     ] = None,
-    column: Annotated[str | None, typer.Option(help="The column of the texts in --input.")] = None,
+    column: Annotated[
+        str | None, typer.Option(help="The column with the texts in --input.")
+    ] = None,
     pair_column: Annotated[
-        str | None, typer.Option(help="The column of the second texts in --input.")
+        str | None, typer.Option(help="The column with the second texts in --input.")
     ] = None,
     strict: StrictOption = False,
     variant: VariantOption = "paper",
@@ -124,14 +127,14 @@ def explain(
     ] = 32,
     stride: Annotated[
         int | None,
-        typer.Option(min=0, help="Explain long texts in windows that share this many tokens."),
+        typer.Option(min=0, help="Explain long texts in windows that overlap by this many tokens."),
     ] = None,
     generate: Annotated[
         int | None,
-        typer.Option(min=1, help="Let a causal model write this many tokens, and explain each."),
+        typer.Option(min=1, help="Let a causal model generate this many tokens, and explain each."),
     ] = None,
     layers: Annotated[
-        bool, typer.Option("--layers", help="Explain every layer of one method, for one text.")
+        bool, typer.Option("--layers", help="Explain one text with one method, layer by layer.")
     ] = False,
     option: SettingsOption = None,
 ) -> None:
@@ -158,7 +161,7 @@ def explain(
     if generate is not None:
         _, prompt = single(method or ["the default"], texts, "--generate")
         if not isinstance(prompt, str):
-            raise InvalidOption("--generate continues one text, not a pair.")
+            raise InvalidOption("--generate continues one text, not a pair. Leave --pair out.")
         generation = explain_generation(
             loaded,
             prompt,
@@ -174,7 +177,7 @@ def explain(
     if layers:
         only, given = single(method or usual, texts, "--layers")
         if variant != "paper":
-            raise InvalidOption("--layers shows what the paper writes. Leave --variant out.")
+            raise InvalidOption("--layers follows the paper only. Leave --variant out.")
         every = explain_layers(loaded, given, only, wanted, **options)
         rollout = rollout_of(loaded, given, wanted) if is_drawn(output_format, output) else []
         found = [a.words() if words else a for a in (*every, *rollout)]
@@ -199,7 +202,7 @@ def explain(
 def check_together(
     generate: int | None, layers: bool, stride: int | None, target: "Target"
 ) -> None:
-    """Refuse options of which one would be ignored beside the other."""
+    """Refuse pairs of options of which one would be ignored."""
     from headlight.target import Target
 
     given = {
@@ -216,7 +219,7 @@ def check_together(
 
 
 def single(methods: list[str], texts: "list[Text]", option: str) -> "tuple[str, Text]":
-    """The one method and the one text that it explains."""
+    """The one method and the one text; several are refused."""
     if len(methods) != 1 or len(texts) != 1:
         raise InvalidOption(
             f"{option} explains one text with one method, not {len(texts)} with {len(methods)}."
@@ -225,7 +228,7 @@ def single(methods: list[str], texts: "list[Text]", option: str) -> "tuple[str, 
 
 
 def rollout_of(model: "Model", text: "Text", target: "Target") -> "list[Attribution]":
-    """The rollout to hold against the layers of a method, where the model has attention."""
+    """The rollout to compare with the layers of a method; none if the model has no attention to follow."""
     from headlight.explaining.explain import explain as explain_texts
 
     try:
@@ -248,8 +251,8 @@ def compare(
         typer.Option(
             "--method",
             "-a",
-            help="Methods; the others are compared with the first. Default: the one of explain, "
-            f"{', '.join(COMPARED)}.",
+            help="A method; the first is compared with the others. Repeatable. Default: the default of "
+            f"explain, {', '.join(COMPARED)}.",
         ),
     ] = None,
     target: TargetOption = None,
@@ -260,7 +263,10 @@ def compare(
     variant: VariantOption = "paper",
     option: SettingsOption = None,
 ) -> None:
-    """Show methods side by side, then where the first gives more (green) or less (orange) than the others."""
+    """Compare methods on one text.
+
+    Shows a heat map for each method, then where the first gives more (green) or less (orange) than the others.
+    """
     check_output(output)
     format_of(output_format, output)
     options = parsed_options(option)
@@ -298,9 +304,9 @@ def mix(
     method: Annotated[
         str, typer.Option("--method", "-a", help="rollout, alti, alti_ln2, norms or globenc.")
     ] = "alti",
-    layer: Annotated[int, typer.Option(help="The layer, from 1 on; -1 is the last.")] = -1,
+    layer: Annotated[int, typer.Option(help="The layer, counted from 1; -1 is the last.")] = -1,
     single: Annotated[
-        bool, typer.Option("--single", help="This layer alone, not the product up to it.")
+        bool, typer.Option("--single", help="Show this layer alone, not the product up to it.")
     ] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write all layers to this JSON file.")
@@ -308,7 +314,7 @@ def mix(
     picture: PictureOption = None,
     option: SettingsOption = None,
 ) -> None:
-    """Show how much of every token is in every other."""
+    """Show how much of every input token is in every token after a layer."""
     options = parsed_options(option)
     check_output(output)
     check_picture(picture)
@@ -331,17 +337,20 @@ def mix(
         draw(matrix(found, layer, accumulated=not single), picture)
 
 
-@app.command()
+@app.command(
+    epilog="Example:\n\n"
+    'headlight conservation "a charming and often affecting journey" --preset attn_lrp'
+)
 def conservation(
     text: OneTextArgument,
     pair: PairOption = None,
     model: ModelOption = DEFAULT_MODEL,
     target: TargetOption = None,
     preset: Annotated[
-        Preset, typer.Option(help="The rules by which relevance is sent.")
+        Preset, typer.Option(help="The set of rules for sending relevance.")
     ] = Preset.chefer,
 ) -> None:
-    """Show how much of the relevance is left at every block boundary."""
+    """Show how much relevance is left at every block boundary; 1 everywhere means that none is lost."""
     check_models(model)
     given = with_pair(one_text(text), pair)
     check_task(model, [given])
@@ -355,5 +364,5 @@ def conservation(
     table.add_column("boundary")
     table.add_column("relevance", justify="right")
     for below, total in zip(reversed(range(len(sums))), sums, strict=True):
-        table.add_row(f"output of block {below - 1}" if below else "embeddings", f"{total:.4f}")
+        table.add_row(f"output of block {below}" if below else "embeddings", f"{total:.4f}")
     Console().print(table)

@@ -32,40 +32,52 @@ if TYPE_CHECKING:
     from headlight.text import Text
 
 app = typer.Typer(
-    help="Learn and show which attention heads relevance may enter.", no_args_is_help=True
+    help="Learn, show and compare head masks: the attention heads that mask_lrp follows.",
+    no_args_is_help=True,
 )
 
 DataOption = Annotated[
     str,
-    typer.Option("--data", "-d", help="Texts (csv, tsv, jsonl, parquet, txt) or CoNLL-U parses."),
+    typer.Option(
+        "--data",
+        "-d",
+        help="A file of texts (csv, tsv, jsonl, parquet or txt) or of parses (conllu).",
+    ),
 ]
 ColumnOption = Annotated[
-    str | None, typer.Option("--column", help="The column of the texts in --data.")
+    str | None, typer.Option("--column", help="The column with the texts in --data.")
 ]
 PairColumnOption = Annotated[
-    str | None, typer.Option("--pair-column", help="The column of the second texts in --data.")
+    str | None, typer.Option("--pair-column", help="The column with the second texts in --data.")
 ]
 ParserOption = Annotated[
     str,
     typer.Option(
-        "--parser", help="A spaCy pipeline, by name or folder; the default comes with us."
+        "--parser", help="A spaCy pipeline, by name or folder; the default is in headlight-models."
     ),
 ]
 LimitOption = Annotated[
-    int | None, typer.Option("--limit", min=1, help="Read only the first N texts.")
+    int | None,
+    typer.Option("--limit", min=1, help="Use only the first texts, this many. Default: all."),
 ]
 SyntacticOption = Annotated[
     float,
-    typer.Option("--syntactic", help="How far above the corpus's own regularity a head must be."),
+    typer.Option(
+        "--syntactic",
+        help="A head is syntactic if it finds a relation this much more often than its most frequent "
+        "distance would.",
+    ),
 ]
 PositionalOption = Annotated[
     float,
     typer.Option(
-        "--positional", help="The share of one relative position from which a head is positional."
+        "--positional",
+        help="A head is positional if one relative position has more than this share of its strongest "
+        "attention.",
     ),
 ]
 CountsArgument = Annotated[
-    Path, typer.Argument(help="Counts written by: heads learn --statistics.")
+    Path, typer.Argument(help="A statistics file written by `heads learn --statistics`.")
 ]
 
 
@@ -89,11 +101,11 @@ def learn(
     ] = None,
     statistics: Annotated[
         Path | None,
-        typer.Option(help="Write the counts too, to select with other thresholds later."),
+        typer.Option(help="Also write the counts to this file, to try other thresholds later."),
     ] = None,
     picture: PictureOption = None,
 ) -> None:
-    """Count what every head does on a corpus, select heads, and show them."""
+    """Learn a head mask: count what every head does on a corpus, and keep syntactic and positional heads."""
     for written in (output, statistics):
         check_output(written)
     check_picture(picture)
@@ -125,7 +137,11 @@ def learn(
         draw(head_map(mask), picture)
 
 
-@app.command("show")
+@app.command(
+    "show",
+    epilog="Examples:\n\nheadlight heads show sentiment\n\n"
+    "headlight heads show counts.safetensors --syntactic 0.2 --picture map.png",
+)
 def show_heads(
     source: Annotated[
         str, typer.Argument(help="An embedded model, a mask file, or a statistics file.")
@@ -134,7 +150,10 @@ def show_heads(
     positional: PositionalOption = 0.8,
     picture: PictureOption = None,
 ) -> None:
-    """Show a mask, what its heads do, and what it was learned from; statistics are selected from first."""
+    """Show a head mask, what its heads do, and what it was learned from.
+
+    From a statistics file, the mask is made with --syntactic and --positional first.
+    """
     check_picture(picture)
     check_masks(source)
 
@@ -152,9 +171,11 @@ def show_heads(
         draw(head_map(mask), picture)
 
 
-@app.command()
+@app.command(
+    epilog="Example:\n\nheadlight heads relations counts.safetensors --picture relations.svg"
+)
 def relations(statistics: CountsArgument, picture: PictureOption = None) -> None:
-    """Show where dependents stand from their heads in the corpus, and which head follows each relation best."""
+    """Show the distances of grammatical relations in a corpus, and which attention head follows each best."""
     check_picture(picture)
     check_tensors(statistics)
 
@@ -172,7 +193,7 @@ def relations(statistics: CountsArgument, picture: PictureOption = None) -> None
         place = divmod(int(best.argmax()), best.shape[1])
         near = shares[FARTHEST - NEAR : FARTHEST + NEAR + 1].tolist()
         usual = f"{float(shares.max()):.2f} at {peak:+d}"
-        follows = f"{float(best.max()):.2f} by {place[0]}.{place[1]}"
+        follows = f"{float(best.max()):.2f} by {place[0] + 1}.{place[1] + 1}"
         rows.append((relation, str(pairs), bars(near), usual, follows))
     headings = (f"−{NEAR} … +{NEAR} words", "most frequent", "best head")
     show(("relation", "pairs", *headings), rows)
@@ -180,9 +201,9 @@ def relations(statistics: CountsArgument, picture: PictureOption = None) -> None
         draw(relative_positions(counts), picture)
 
 
-@app.command()
+@app.command(epilog="Example:\n\nheadlight heads sweep counts.safetensors")
 def sweep(statistics: CountsArgument, picture: PictureOption = None) -> None:
-    """Show how many heads other thresholds would select; no pass over the corpus is needed."""
+    """Show how many heads other thresholds would keep; the corpus is not read again."""
     check_picture(picture)
     check_tensors(statistics)
 
@@ -213,7 +234,7 @@ def compare(
     positional: PositionalOption = 0.8,
     picture: PictureOption = None,
 ) -> None:
-    """Show how far masks agree, such as those learned on different corpora (Jaccard overlap)."""
+    """Show how far head masks agree (Jaccard overlap), such as masks learned on different corpora."""
     check_picture(picture)
     check_masks(*sources)
 
@@ -249,11 +270,13 @@ def sizes(
     strict: StrictOption = False,
     parser: ParserOption = "headlight",
     limit: LimitOption = None,
-    parts: Annotated[int, typer.Option(min=2, help="Parts into which the corpus is cut.")] = 32,
-    draws: Annotated[int, typer.Option(min=1, help="Random samples of each size.")] = 10,
+    parts: Annotated[
+        int, typer.Option(min=2, help="How many parts the corpus is divided into.")
+    ] = 32,
+    draws: Annotated[int, typer.Option(min=1, help="How many random samples per size.")] = 10,
     picture: PictureOption = None,
 ) -> None:
-    """Show how many texts a mask needs: how masks of growing samples agree."""
+    """Show how many texts a head mask needs, by comparing masks of growing samples."""
     check_picture(picture)
     check_models(model)
     texts = corpus(data, column, pair_column, strict=strict)
@@ -288,7 +311,7 @@ def spread(values: Sequence[float]) -> str:
 def corpus(
     data: str, column: str | None, pair_column: str | None, *, strict: bool
 ) -> "str | list[Text]":
-    """The texts of a file, or the path of parses."""
+    """The texts in a file, or the path of a file of parses."""
     from headlight.files import existing, read_texts
 
     if data.endswith(".conllu"):

@@ -1,4 +1,4 @@
-"""Commands that list what there is: `methods`, `models`."""
+"""Commands that list methods and models: `methods`, `models`."""
 
 from typing import Annotated
 
@@ -9,11 +9,13 @@ from rich.table import Table
 app = typer.Typer()
 
 
-@app.command()
+@app.command(epilog="Examples:\n\nheadlight methods\n\nheadlight methods attn_lrp")
 def methods(
-    name: Annotated[str | None, typer.Argument(help="Show everything about one method.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A method, to show everything about it.")
+    ] = None,
 ) -> None:
-    """List the methods, or tell all about one."""
+    """List the methods, or show the formula, paper and options of one."""
     from headlight.registry.declarations import declared
 
     known = declared("method")
@@ -40,7 +42,7 @@ def methods(
 
 @app.command()
 def models() -> None:
-    """List the embedded models, the families that are known, and the models in the local hub cache."""
+    """List the embedded models, the supported families, and the models in the local hub cache."""
     from headlight.loading.bases import whereabouts
     from headlight.loading.catalogue import CATALOGUE
     from headlight.loading.hub import cached_models
@@ -64,5 +66,5 @@ def models() -> None:
     cached = ", ".join(cached_models()) or "none"
     console.print(f"[bold]in the local hub cache:[/] {cached}", highlight=False)
     console.print(
-        "--model takes a name from here, a folder saved by save_pretrained, an adapter file, or a hub name."
+        "--model takes one of these names, a folder written by save_pretrained, an adapter file, or a hub name."
     )

@@ -1,4 +1,4 @@
-"""Arguments that several commands share, and what they mean."""
+"""Arguments that several commands share, and how they are read."""
 
 import sys
 from pathlib import Path
@@ -23,12 +23,10 @@ DEFAULT_MODEL = "sentiment"
 TextArgument = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[TEXT]", help="The text to explain, in quotes; - reads texts from standard input."
+        metavar="TEXT", help="The text to explain, in quotes; - reads texts from standard input."
     ),
 ]
-OneTextArgument = Annotated[
-    list[str], typer.Argument(metavar="TEXT", help="The text to look at, in quotes.")
-]
+OneTextArgument = Annotated[list[str], typer.Argument(metavar="TEXT", help="The text, in quotes.")]
 PairOption = Annotated[
     str | None,
     typer.Option("--pair", "-p", help="The second text of a pair, or the context of a question."),
@@ -38,7 +36,7 @@ ModelOption = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="An embedded model, a folder, or a hub name (see: headlight models).",
+        help="An embedded model, a folder, or a hub name; `headlight models` lists them.",
     ),
 ]
 TargetOption = Annotated[
@@ -46,22 +44,28 @@ TargetOption = Annotated[
     typer.Option(
         "--target",
         "-t",
-        help="A label by name or index, or a vocabulary token; default: what the model predicts.",
+        help="The label (by name or index) or token to explain. Default: the model's prediction.",
     ),
 ]
 ContrastOption = Annotated[
-    str | None, typer.Option("--contrast", help="Why the target rather than this label or token.")
+    str | None,
+    typer.Option("--contrast", help="Explain why the target rather than this label or token."),
 ]
-WordsOption = Annotated[bool, typer.Option("--words", "-w", help="Whole words instead of tokens.")]
+WordsOption = Annotated[
+    bool, typer.Option("--words", "-w", help="Show whole words instead of tokens.")
+]
 VariantOption = Annotated[
     str,
-    typer.Option("--variant", help="'paper', or 'released' for what the authors' code computes."),
+    typer.Option(
+        "--variant",
+        help="'paper' follows the paper, 'released' the code that its authors released.",
+    ),
 ]
 
 StrictOption = Annotated[
     bool,
     typer.Option(
-        "--strict", help="Stop at a row without a text, instead of skipping it with a note."
+        "--strict", help="Stop at a row without a text instead of skipping it with a note."
     ),
 ]
 SettingsOption = Annotated[
@@ -69,17 +73,17 @@ SettingsOption = Annotated[
     typer.Option(
         "--option",
         "-O",
-        help="An option of the methods as NAME=VALUE, such as first_layer=3 or mask=auto; repeat for several.",
+        help="An option of the methods, as NAME=VALUE, such as first_layer=3 or mask=auto. Repeatable.",
     ),
 ]
 PictureOption = Annotated[
     Path | None,
-    typer.Option("--picture", help="Draw it too: a .png, .svg or .pdf file."),
+    typer.Option("--picture", help="Also draw it to this .png, .svg or .pdf file."),
 ]
 
 
 def one_text(words: list[str]) -> str:
-    """The text of a command line; one without quotes comes as several words."""
+    """The one text of a command line; a text without quotes arrives as several words."""
     if len(words) > 1:
         raise InvalidOption(
             f"{len(words)} texts were given. Put a text of several words in quotes: "
@@ -94,9 +98,9 @@ def one_text(words: list[str]) -> str:
 
 def with_pair(text: str, pair: str | None) -> "Text":
     """A text, or a pair of texts."""
-    given = text if pair is None else (text, pair)
-    check_text(given, 0)
-    return given
+    explained = text if pair is None else (text, pair)
+    check_text(explained, 0)
+    return explained
 
 
 def given_texts(
@@ -108,7 +112,7 @@ def given_texts(
     *,
     strict: bool = False,
 ) -> "list[Text]":
-    """The texts of the command line or of a file."""
+    """The texts given on the command line or in a file."""
     if words == ["-"] and source is None:
         words, source = None, "-"
     if not words and source is None:
@@ -116,7 +120,7 @@ def given_texts(
             "there is nothing to explain. Give a text in quotes, or --input with a file of texts."
         )
     if words and source is not None:
-        raise InvalidOption("a text and --input were given. Give one of the two.")
+        raise InvalidOption("a text and --input were both given. Give one of the two.")
     if words:
         if column or pair_column:
             raise InvalidOption("--column and --pair-column are for --input. Leave them out.")
@@ -127,12 +131,12 @@ def given_texts(
 
 
 def note(said: str) -> None:
-    """A remark that is no error, on standard error."""
+    """Print a note, which is not an error, to standard error."""
     print(f"note: {said}", file=sys.stderr)
 
 
 def parsed_target(target: str | None, contrast: str | None, probability: bool) -> "Target":
-    """A target from command-line words; digits are an index."""
+    """A target from command-line arguments; digits are an index."""
     from headlight.target import Target
 
     label, other = (int(t) if t is not None and t.isdigit() else t for t in (target, contrast))
@@ -140,20 +144,20 @@ def parsed_target(target: str | None, contrast: str | None, probability: bool) -
 
 
 def parsed_options(given: list[str] | None) -> dict[str, Any]:
-    """Options of methods from NAME=VALUE; numbers and true or false become what they say."""
-    found: dict[str, Any] = {}
-    for each in given or []:
-        parsed = parse_option(each)
+    """Options of methods from NAME=VALUE; numbers, true and false are converted."""
+    options: dict[str, Any] = {}
+    for argument in given or []:
+        parsed = parse_option(argument)
         if parsed is None:
-            raise InvalidOption(f"--option {each} is not understood. Write NAME=VALUE.")
-        if parsed[0] in found:
+            raise InvalidOption(f"--option {argument} is not understood. Write NAME=VALUE.")
+        if parsed[0] in options:
             raise InvalidOption(f"--option {parsed[0]} is given twice. Give it once.")
-        found.update([parsed])
-    return found
+        options.update([parsed])
+    return options
 
 
 def load_model(name: str) -> "Model":
-    """The model, without the chatter of its libraries."""
+    """Load a model, without messages from its libraries."""
     from headlight.loading.load import load
 
     quiet_libraries()
@@ -161,7 +165,7 @@ def load_model(name: str) -> "Model":
 
 
 def quiet_libraries() -> None:
-    """No progress bars and warnings but ours."""
+    """Turn off the progress bars and warnings of transformers."""
     from transformers.utils import logging
 
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
@@ -169,7 +173,7 @@ def quiet_libraries() -> None:
 
 
 def draw(figure: "Figure", path: Path, kind: str | None = None) -> None:
-    """Write a figure, by the suffix of the file if its kind is not said, and say so."""
+    """Write a figure and say so; the suffix of the file decides the kind unless it is given."""
     from headlight.plot import save
 
     save(figure, path, kind)

@@ -13,7 +13,7 @@ from headlight.errors import missing_extra
 app = typer.Typer()
 
 LEFT_OUT = "decoder"
-"""An embedded model that helps others; served only if asked for."""
+"""An embedded model that serves other models; it has no page unless --model names it."""
 
 
 @app.command(
@@ -28,24 +28,30 @@ def serve(
         typer.Option(
             "--model",
             "-m",
-            help="A model; repeat for several. Default: the embedded ones that are here.",
+            help="A model to serve. Repeatable. Default: the embedded models that are installed.",
         ),
     ] = None,
     run: Annotated[
         list[Path] | None,
-        typer.Option("--run", help="The folder of an evaluation run, for the results page."),
+        typer.Option("--run", help="The folder of an evaluation run to show. Repeatable."),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="The address to listen on; other machines need the token.")
+        str, typer.Option(help="The address to listen on; other than this machine needs a token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 for any free one.")] = 8000,
-    characters: Annotated[int, typer.Option(help="Longest text.", min=1)] = 20_000,
-    seconds: Annotated[float, typer.Option(help="Longest time for an answer.", min=0.1)] = 60.0,
-    waiting: Annotated[int, typer.Option(help="Most requests in the queue.", min=1)] = 64,
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 for any free port.")] = 8000,
+    characters: Annotated[
+        int, typer.Option(help="The longest text to accept, in characters.", min=1)
+    ] = 20_000,
+    seconds: Annotated[
+        float, typer.Option(help="The longest time per answer, in seconds.", min=0.1)
+    ] = 60.0,
+    waiting: Annotated[
+        int, typer.Option(help="The longest queue of requests; more are refused.", min=1)
+    ] = 64,
 ) -> None:
-    """Open a web page that explains texts as you type, and shows evaluation runs.
+    """Serve a web page that explains texts as you type, and shows evaluation runs.
 
-    The token for other addresses is taken from HEADLIGHT_TOKEN, or made up and printed.
+    The token for --host is read from HEADLIGHT_TOKEN, or generated and printed.
     """
     for folder in run or []:
         check_run(folder)

@@ -1,4 +1,4 @@
-"""How answers leave the command line: formats, files, and the terminal."""
+"""Writes answers: formats, files, and the terminal."""
 
 import sys
 from collections.abc import Sequence
@@ -46,13 +46,17 @@ SUFFIXES = {
 }
 PICTURES = (Format.png, Format.pdf)
 BINARY = (*PICTURES, Format.parquet)
-"""Formats that are not text, and need a file."""
+"""Formats that are not text, so they need a file."""
 DRAWN = (*PICTURES, Format.svg)
 """Formats of figures."""
 
 FormatOption = Annotated[
     Format | None,
-    typer.Option("--format", "-f", help="Default: by the suffix of --output, else terminal."),
+    typer.Option(
+        "--format",
+        "-f",
+        help="The output format. Default: by the suffix of --output, else terminal.",
+    ),
 ]
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write to this file instead of the terminal.")
@@ -60,12 +64,12 @@ OutputOption = Annotated[
 
 
 def format_of(chosen: Format | None, output: Path | None) -> Format:
-    """The format that was asked for, or that the file's name says; other names are refused."""
+    """The chosen format, or that of the file's suffix; other suffixes are refused."""
     kind = chosen or (Format.terminal if output is None else SUFFIXES.get(output.suffix.lower()))
     if kind is None:
         raise InvalidOption(
-            f"'{output}' does not say what to write: its name must end in one of {', '.join(SUFFIXES)}, "
-            "or --format must say it."
+            f"'{output}' does not say what to write. Use one of the suffixes {', '.join(SUFFIXES)}, "
+            "or add --format."
         )
     if kind in BINARY and output is None:
         name = "picture" if kind in PICTURES else "table"
@@ -79,7 +83,7 @@ def is_drawn(chosen: Format | None, output: Path | None) -> bool:
 
 
 def show(attributions: "Sequence[Attribution]", chosen: Format | None, output: Path | None) -> None:
-    """Print attributions, or write them to a file, whole or not at all."""
+    """Print attributions, or write them to a file."""
     from headlight.renderers import RENDERERS, tables
     from headlight.renderers.terminal import comparison
 
@@ -99,7 +103,7 @@ def show(attributions: "Sequence[Attribution]", chosen: Format | None, output: P
 def show_comparison(
     attributions: "Sequence[Attribution]", chosen: Format | None, output: Path | None
 ) -> None:
-    """Attributions of one text side by side, then where the first differs from the others."""
+    """Print or write attributions of one text, then where the first differs from the others."""
     from headlight.renderers import html, svg
     from headlight.renderers.comparison import differences
     from headlight.renderers.terminal import comparison, difference_maps
@@ -131,7 +135,7 @@ def show_layers(
     chosen: Format | None,
     output: Path | None,
 ) -> None:
-    """The layers of a method: a figure with the rollout if there is one, or a heat map for each."""
+    """Print or write the layers of a method: a figure with the rollout, or a heat map for each layer."""
     kind = format_of(chosen, output)
     if output is not None and kind in DRAWN:
         from headlight.plot import layers
@@ -145,7 +149,7 @@ def show_layers(
 
 
 def check_matrix_format(chosen: Format | None, output: Path | None) -> None:
-    """Refuse formats in which a generated text is not written."""
+    """Refuse formats that a generated text cannot be written in."""
     kind = format_of(chosen, output)
     is_picture = output is not None and kind in DRAWN
     if (
@@ -154,13 +158,13 @@ def check_matrix_format(chosen: Format | None, output: Path | None) -> None:
         and not (kind is Format.terminal and output is None)
     ):
         raise InvalidOption(
-            "a generated text is shown in the terminal, or written as html, png, svg or pdf "
+            "a generated text cannot be written in this format. Use the terminal, html, png, svg or pdf "
             "(pictures need --output)."
         )
 
 
 def show_generation(found: "Generation", chosen: Format | None, output: Path | None) -> None:
-    """The matrix of a generated text."""
+    """Print or write the matrix of a generated text."""
     from headlight.renderers.html import PAGE
 
     check_matrix_format(chosen, output)
@@ -176,7 +180,7 @@ def show_generation(found: "Generation", chosen: Format | None, output: Path | N
 
 
 def deliver(content: str | bytes, output: Path | None) -> None:
-    """What was made to a file, or text to standard output."""
+    """Write content to a file, or text to standard output."""
     from headlight.files.storage import write_whole
 
     if output is None:
