@@ -55,8 +55,9 @@ def hidden(inputs: dict[str, Tensor], chance: torch.Generator | None) -> tuple[T
 
 def logits(network: PreTrainedModel, inputs: dict[str, Tensor], ids: Tensor, at: Tensor) -> Tensor:
     """The logits of the head at the chosen positions."""
-    states = network.bert(**{**inputs, "input_ids": ids}).last_hidden_state
-    return network.cls(states[at])
+    states = network.get_submodule("bert")(**{**inputs, "input_ids": ids}).last_hidden_state
+    said: Tensor = network.get_submodule("cls")(states[at])
+    return said
 
 
 def loss(network: PreTrainedModel, rows: list[Row]) -> Tensor:
