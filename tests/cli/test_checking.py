@@ -248,7 +248,7 @@ def test_a_method_without_matrices_is_refused() -> None:
     ("model", "texts", "is_generation", "message"),
     [
         ("sentiment", ["a"], True, "--generate needs a causal language model"),
-        ("qa", ["a"], False, "qa answers questions: give a question"),
+        ("qa", ["a"], False, "qa answers questions. Give a question"),
         ("nli", ["a"], False, "nli decides about two texts, and one was given"),
     ],
 )
@@ -312,7 +312,7 @@ def test_masks_are_names_or_files_of_tensors(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no tensors")
     HeadMask.full(1, 2).save(tmp_path / "mask")
     check_masks("sentiment", str(tmp_path / "mask"))
-    with pytest.raises(InvalidInput, match=r"nor an embedded model .*Did you mean 'sentiment'"):
+    with pytest.raises(InvalidInput, match=r"no embedded model .*Did you mean 'sentiment'"):
         check_masks("sentimnt")
     with pytest.raises(InvalidInput, match="neither a mask nor counts of heads"):
         check_masks(str(tmp_path / "text"))

@@ -122,7 +122,7 @@ def test_a_text_that_begins_with_a_dash_is_shown_its_place(
         with pytest.raises(SystemExit) as stopped:
             main(stop)
         assert stopped.value.code == 2
-        assert ('comes last, after --: -- "-5 stars"' in capsys.readouterr().err) is said
+        assert ('last, after --: -- "-5 stars"' in capsys.readouterr().err) is said
 
 
 def test_a_reader_that_goes_away_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,7 +153,7 @@ def test_failures_and_unfinished_jobs_are_told(
     said = capsys.readouterr().out
     assert "example 4 failed: reason 4" in said
     assert "example 5 failed" not in said
-    assert "… 7 examples failed in all" in said
+    assert "… 7 examples failed in total" in said
     assert "2 jobs are not finished" in said
 
 
