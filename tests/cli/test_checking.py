@@ -314,7 +314,7 @@ def test_masks_are_names_or_files_of_tensors(tmp_path: Path) -> None:
     check_masks("sentiment", str(tmp_path / "mask"))
     with pytest.raises(InvalidInput, match=r"no embedded model .*Did you mean 'sentiment'"):
         check_masks("sentimnt")
-    with pytest.raises(InvalidInput, match="neither a mask nor counts of heads"):
+    with pytest.raises(InvalidInput, match="neither a head mask nor head statistics"):
         check_masks(str(tmp_path / "text"))
     with pytest.raises(InvalidInput, match="there is no file"):
         check_tensors(tmp_path / "none")
