@@ -1,12 +1,14 @@
 """Cost of methods as multiples of one plain batched forward pass, measured in one interleaved run.
 
     python benchmarks/speed/run.py            writes benchmarks/speed/results.json and results.md
+    python benchmarks/speed/run.py --memory   measures only the peak memory anew
 
 Seconds differ between machines and hours; ratios of runs taken in turn hardly do. Every round times
 the plain pass and every case once, in a new order; a case's ratio is taken to the plain pass of its
 own round. The median and the middle half of the rounds are reported.
 """
 
+import argparse
 import json
 import platform
 import random
@@ -172,7 +174,10 @@ def peak_megabytes(name: str) -> float:
     return round(float(subprocess.run(command, check=True, capture_output=True).stdout), 0)
 
 
-def table(results: dict[str, dict[str, dict[str, float]]]) -> str:
+Results = dict[str, dict[str, dict[str, float]]]
+
+
+def table(results: Results) -> str:
     heads = list(results)
     lines = [
         f"Multiples of one plain forward pass ({ROWS} rows of {TOKENS} tokens); median "
@@ -194,12 +199,28 @@ def table(results: dict[str, dict[str, dict[str, float]]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def written(facts: dict[str, object], results: Results, memory: dict[str, float]) -> None:
+    answers = {"settings": facts, "results": results, "peak megabytes, BERT base": memory}
+    (HOME / "results.json").write_text(json.dumps(answers, indent=1))
+    peaks = ", ".join(f"{name} {value:.0f}" for name, value in memory.items())
+    peak_line = f"\nPeak memory of a process with BERT base, megabytes: {peaks}.\n"
+    (HOME / "results.md").write_text(table(results) + peak_line)
+    print(table(results) + peak_line)
+
+
 def main() -> None:
     logging.set_verbosity_error()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--memory", action="store_true", help="Measure the peak memory only.")
+    memory = {name: peak_megabytes(name) for name in ("nothing", "rollout", "gae", "mask_lrp")}
+    if parser.parse_args().memory:
+        known = json.loads((HOME / "results.json").read_text())
+        written(known["settings"], known["results"], memory)
+        return
     results = {
         name: measure(settings, many_passes=bool(settings)) for name, settings in NETWORKS.items()
     }
-    facts = {
+    facts: dict[str, object] = {
         "rows": ROWS,
         "tokens": TOKENS,
         "rounds": ROUNDS,
@@ -208,13 +229,7 @@ def main() -> None:
         "torch": torch.__version__,
         "transformers": transformers.__version__,
     }
-    memory = {name: peak_megabytes(name) for name in ("nothing", "rollout", "gae", "mask_lrp")}
-    answers = {"settings": facts, "results": results, "peak megabytes, BERT base": memory}
-    (HOME / "results.json").write_text(json.dumps(answers, indent=1))
-    peaks = ", ".join(f"{name} {value:.0f}" for name, value in memory.items())
-    peak_line = f"\nPeak memory of a process with BERT base, megabytes: {peaks}.\n"
-    (HOME / "results.md").write_text(table(results) + peak_line)
-    print(table(results))
+    written(facts, results, memory)
 
 
 if __name__ == "__main__":
