@@ -81,12 +81,15 @@ benchmark: install  ## measure the cost of methods; writes benchmarks/speed/resu
 	$(BIN)/python benchmarks/speed/alti.py
 	$(BIN)/python benchmarks/speed/peer.py
 	$(BIN)/python benchmarks/speed/probing.py
+	$(BIN)/python benchmarks/seal.py
 
 faithfulness: install  ## evaluate on real data below DATA=…; writes benchmarks/faithfulness/*
 	$(BIN)/python benchmarks/faithfulness/run.py --data $(DATA)
+	$(BIN)/python benchmarks/seal.py
 
 load: install  ## fifty clients ask the web server for a minute; writes benchmarks/web/results.*
 	$(BIN)/python benchmarks/web/load.py
+	$(BIN)/python benchmarks/seal.py
 
 kill-test: install  ## kill a run twenty times, here and on a cluster
 	HEADLIGHT_KILLS=20 $(BIN)/python -m pytest -n0 tests/evaluation/test_kill.py
