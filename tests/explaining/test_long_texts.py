@@ -9,6 +9,7 @@ from headlight import (
     Model,
     Target,
 )
+from headlight.explaining.long_texts import text_around
 
 TEXT = "a charming and often affecting journey"
 
@@ -61,3 +62,11 @@ def test_windows_of_a_given_answer_hold_it(reader: Model) -> None:
 def test_windows_are_for_pooled_heads_and_questions(writer: Model) -> None:
     with pytest.raises(InvalidOption, match="stride= is for"):
         headlight.explain(writer, "the keys", stride=3)
+
+
+def test_an_answer_is_explained_where_most_text_is_around_it() -> None:
+    question, end = [0, 1, 2], [30]
+    places = [[*question, *range(start, start + 12), *end] for start in (3, 9, 15)]
+    around = [text_around(places, window, (16, 17)) for window in (1, 2)]
+    assert around == [3, 1]
+    assert text_around(places, 0, (5, 5)) == 2

@@ -84,7 +84,7 @@ def chosen_for_label(
 def chosen_for_question(
     model: Model, row: Row, places: list[list[int]], target: Target, plan: Plan
 ) -> ChosenWindows:
-    """The window with the best answer; for an answer that the caller names, a window that contains it."""
+    """The window with the best answer; for an answer that a caller names, the one with most text around it."""
     # `random` needs nothing from the trace, so this only reads the best answer of each window.
     glance = replace(plan, entries=(METHODS["random"],), progress=False)
     pieces = [row.take(place) for place in places]
@@ -103,11 +103,25 @@ def chosen_for_question(
             f"the answer at tokens {span[0]} to {span[1]} does not fit into one window. "
             "Use a larger stride, or a shorter answer."
         )
-    middle = (span[0] + span[1]) / 2
-    # [-2] is the last token of text, because every window ends with the final special token.
-    window = min(holding, key=lambda w: abs(middle - (places[w][0] + places[w][-2]) / 2))
+    window = max(holding, key=lambda w: text_around(places, w, span))
     inside = (places[window].index(span[0]), places[window].index(span[1]))
     return ChosenWindows((window,), replace(target, label=None, span=inside), looks[best].predicted)
+
+
+def text_around(places: list[list[int]], window: int, span: tuple[int, int]) -> int:
+    """How many tokens of text a window has before an answer or after it, whichever is fewer."""
+    # All windows begin and end with the same tokens: the question and the special tokens.
+    first, second = places[0], places[1]
+    before = next(
+        n for n, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]
+    )
+    after = next(
+        n
+        for n, pair in enumerate(zip(first[::-1], second[::-1], strict=False))
+        if pair[0] != pair[1]
+    )
+    own = places[window]
+    return min(own.index(span[0]) - before, len(own) - 1 - own.index(span[1]) - after)
 
 
 def merged(
