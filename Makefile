@@ -10,7 +10,7 @@ REVIEW := a charming and often affecting journey, though the plot is thin
 # Without its bytecode every start of Python compiles torch and transformers again, which takes longer than most tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all check check-page coverage lint docs benchmark faithfulness load kill-test clean
+.PHONY: install demo test test-all check check-page coverage lint docs bench bench-compare peers faithfulness families precision load kill-test clean
 
 install: $(VENV)/.installed
 
@@ -76,15 +76,45 @@ lint: install  ## repair what can be repaired
 docs: install  ## write the generated pages and the picture
 	$(BIN)/python docs/generate.py
 
-benchmark: install  ## measure the cost of methods; writes benchmarks/speed/results.*
-	$(BIN)/python benchmarks/speed/run.py
-	$(BIN)/python benchmarks/speed/alti.py
-	$(BIN)/python benchmarks/speed/peer.py
-	$(BIN)/python benchmarks/speed/probing.py
+bench: install  ## measure time and memory of methods, about 20 minutes; writes benchmarks/speed/*; make docs updates the README
+	$(BIN)/python -m benchmarks.speed.run
+	$(BIN)/python -m benchmarks.speed.long
+	$(BIN)/python -m benchmarks.speed.bulk --data $(DATA)
+	$(BIN)/python -m benchmarks.speed.overhead
+	$(BIN)/python -m benchmarks.speed.alti
+	$(BIN)/python -m benchmarks.speed.probing
 	$(BIN)/python benchmarks/seal.py
+
+bench-compare: install  ## list what became slower than the committed results, after make bench; or OLD=… NEW=…
+	$(BIN)/python benchmarks/compare.py $(if $(OLD),--old $(OLD)) $(if $(NEW),--new $(NEW))
+
+peers: build/peers/.installed  ## time headlight beside captum, SHAP, inseq, LXT ...; writes benchmarks/peers/results.*
+	build/peers/together/bin/python -m benchmarks.peers.run --apart build/peers/apart/bin/python $(if $(TEXTS),--texts $(TEXTS))
+	build/peers/together/bin/python benchmarks/seal.py
+
+build/peers/.installed: benchmarks/peers/requirements.txt pyproject.toml
+	@echo "setting up (once): two virtual environments in build/peers, one for LXT, which needs an older transformers"
+	mkdir -p build/peers
+	sed '/^# ----/,$$d' $< > build/peers/together.txt
+	sed '1,/^# ----/d' $< > build/peers/apart.txt
+	for name in together apart; do \
+		$(PYTHON) -m venv build/peers/$$name && \
+		build/peers/$$name/bin/python -m pip install --quiet --requirement build/peers/$$name.txt || exit 1; \
+	done
+	build/peers/together/bin/python -m pip install --quiet --editable .
+	touch $@
 
 faithfulness: install  ## evaluate on real data below DATA=…; writes benchmarks/faithfulness/*
 	$(BIN)/python benchmarks/faithfulness/run.py --data $(DATA)
+	$(BIN)/python benchmarks/seal.py
+
+precision: install  ## measure scores of 16-bit networks, and those without sinks; writes benchmarks/precision/* and sinks/*
+	$(BIN)/python -m benchmarks.precision.run
+	$(BIN)/python -m benchmarks.sinks.run
+	$(BIN)/python benchmarks/seal.py
+
+families: install  ## try every family of transformers from a tiny config; writes benchmarks/families/* and docs/families.md
+	$(BIN)/python -m benchmarks.families.run
 	$(BIN)/python benchmarks/seal.py
 
 load: install  ## fifty clients ask the web server for a minute; writes benchmarks/web/results.*

@@ -133,7 +133,7 @@ def between_marks(body: str, marks: re.Match[str]) -> str:
 
 def cost_table() -> str:
     """The main lines of the speed benchmark."""
-    kept = ("attcat", "alti", "mask_lrp")
+    kept = ("attn_lrp", "attcat", "alti", "mask_lrp")
     results = json.loads((HOME.parent / "benchmarks/speed/results.json").read_text())["results"]
     lines = [f"| | {' | '.join(results)} |", f"|---|{'---|' * len(results)}"]
     for name in kept:

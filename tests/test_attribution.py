@@ -28,6 +28,10 @@ from tests.mutations import mutated_bytes, mutated_objects
 TARGET = Explained("positive", "positive", 1.5, 0.8, (0,), "logit")
 
 
+BARE = {"texts": (), "offsets": None, "segments": None, "word_ids": None}
+"""An attribution of bare ids."""
+
+
 def made(scores: list[float] | None = None, **changes: object) -> Attribution:
     """The film, unbelievable film: a word twice, and one in three pieces."""
     tokens = ("[CLS]", "film", ",", "un", "##believ", "##able", "film", "[SEP]")
@@ -91,9 +95,80 @@ def test_normalising() -> None:
     only_special = made(is_special=(True,) * 8)
     assert np.abs(only_special.normalised().scores).max() == 1
     zeros = made([0.0] * 8)
-    assert zeros.normalised() is zeros
+    assert zeros.normalised() == zeros
+    only_cls = made([0.9, *[0.0] * 7])
+    assert not only_cls.normalised().scores.any()
     with pytest.raises(InvalidOption, match="by='mean'"):
         made().normalised("mean")  # type: ignore[arg-type]
+
+
+SINK = (False, True, *[False] * 6)
+"""The flags of a text whose first word is a sink."""
+
+
+def test_a_sink_is_outside_the_scale_and_cut_to_it() -> None:
+    answer = made([0.0, 9.0, 0.0, 0.2, -0.5, 0.1, -0.4, -3.0], is_sink=SINK)
+    assert answer.in_scale.tolist() == [False, False, *[True] * 5, False]
+    np.testing.assert_allclose(answer.normalised().scores, [0, 1, 0, 0.4, -1, 0.2, -0.8, -1])
+    by_sum = answer.normalised("sum").scores
+    np.testing.assert_allclose(by_sum * 1.2, [0, 0.5, 0, 0.2, -0.5, 0.1, -0.4, -0.5])
+
+
+def test_a_sink_sets_the_scale_if_no_other_ordinary_token_is_left() -> None:
+    (word,) = (
+        made([2.0], tokens=("film",), is_special=(False,), is_sink=(True,), **BARE).normalised()
+    ).scores
+    assert word == 1
+    answer = made(is_special=(True, False, *[True] * 6), is_sink=SINK)
+    assert answer.in_scale.tolist() == [not special for special in answer.is_special]
+
+
+def test_top_leaves_a_sink_out_only_if_it_is_beyond_the_scale() -> None:
+    beyond = made([0.0, 0.6, 0.0, 0.2, -0.5, 0.1, -0.4, 0.0], is_sink=SINK)
+    assert [place for _, _, place in beyond.top(2)] == [4, 6]
+    assert beyond.top(1, special=True)[0][2] == 1
+    within = made([0.0, 0.45, 0.0, 0.2, -0.5, 0.1, -0.4, 0.0], is_sink=SINK)
+    assert [place for _, _, place in within.top(2)] == [4, 1]
+
+
+def test_a_word_with_a_sink_is_one() -> None:
+    pieces = made(is_sink=(False, False, False, True, *[False] * 4)).words()
+    assert [token for token, sink in zip(pieces.tokens, pieces.is_sink, strict=True) if sink] == [
+        "unbelievable"
+    ]
+
+
+def test_a_difference_has_the_sinks_of_both() -> None:
+    assert (made() - made(is_sink=SINK)).is_sink == (made(is_sink=SINK) - made()).is_sink == SINK
+
+
+def test_sinks_are_stored_and_old_files_have_none(tmp_path: Path) -> None:
+    made(is_sink=SINK).save(tmp_path / "new.json")
+    assert Attribution.load(tmp_path / "new.json").is_sink == SINK
+    old = made(is_sink=SINK).to_dict() | {"format": 1}
+    del old["is_sink"]
+    assert Attribution.from_dict(old) == made()
+
+
+@pytest.mark.parametrize(
+    ("scores", "flags", "note"),
+    [
+        ([0, 7, 1, 1, 0, 0, 0, 0], SINK, "the first token holds 78 % of all scores: attention rests there"),
+        ([7, 0, 1, 1, 0, 0, 0, 0], (), "special tokens hold 78 % of all scores: they are outside the scale"),
+        (
+            [4, -3, 1, 1, 0, 0, 0, 0],
+            SINK,
+            "special tokens and the first token hold 78 % of all scores: they are outside the scale",
+        ),
+        ([1, 1, 1, 1, 0, 0, 0, 0], SINK, ""),
+        ([0.0] * 8, SINK, ""),
+    ],
+)  # fmt: skip
+def test_a_note_says_when_tokens_outside_the_scale_hold_most(
+    scores: list[float], flags: tuple[bool, ...], note: str
+) -> None:
+    ends = (True, *[False] * 7) if scores[0] else (False,) * 8
+    assert made(scores, is_sink=flags, is_special=ends).held_outside == note
 
 
 def test_a_difference_is_of_the_same_tokens() -> None:
@@ -158,7 +233,9 @@ def test_what_is_no_attribution_is_refused(tmp_path: Path, content: str) -> None
         ({"target": None}, "'target' of an attribution must hold an object"),
         ({"target": {"label": "a"}}, "the target of an attribution needs the fields"),
         ({"unit": "page"}, "'unit' of an attribution must hold 'token' or 'word'"),
-        ({"format": 2}, "not an attribution of format 1: it says 2"),
+        ({"format": 3}, "not an attribution of format 1 or 2: it says 3"),
+        ({"is_sink": [True] * 7}, "need as many values of 'is_sink', not 7"),
+        ({"is_sink": None}, "'is_sink' of an attribution must hold a list of true"),
         ({"tokens": [], "scores": []}, "at least one token"),
     ],
 )
@@ -187,7 +264,7 @@ def test_a_damaged_attribution_is_read_or_refused_in_a_sentence(tmp_path: Path) 
     [
         ("[" * 100_000, "nested too deeply"),
         ("[{}, {}]", "a list of 2, not one attribution. Read each with"),
-        ('"text"', "not an attribution of format 1: it says 'str'"),
+        ('"text"', "not an attribution of format 1 or 2: it says 'str'"),
     ],
 )
 def test_other_json_is_refused(tmp_path: Path, content: str, message: str) -> None:
@@ -207,6 +284,7 @@ def test_data_frame_has_a_row_for_each_token() -> None:
         "token",
         "score",
         "is_special",
+        "is_sink",
         "word_ids",
         "segments",
         "start",
@@ -224,13 +302,13 @@ def test_repr_is_short() -> None:
 def test_a_table_for_pandas_has_a_row_for_each_token(monkeypatch: pytest.MonkeyPatch) -> None:
     table = made().to_dataframe()
     assert list(table.columns) == [
-        "token", "score", "is_special", "word_ids", "segments", "start", "end",
+        "token", "score", "is_special", "is_sink", "word_ids", "segments", "start", "end",
     ]  # fmt: skip
     assert table["score"].tolist() == made().scores.tolist()
     assert table["word_ids"].isna().tolist() == [word is None for word in made().word_ids]  # type: ignore[union-attr]
     assert table.loc[4, ["token", "start", "end"]].tolist() == ["##believ", 8, 14]
     bare = made(texts=(), offsets=None, segments=None, word_ids=None).to_dataframe()
-    assert list(bare.columns) == ["token", "score", "is_special"]
+    assert list(bare.columns) == ["token", "score", "is_special", "is_sink"]
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtra, match=r"to_dataframe\(\) needs the package 'pandas'"):
         made().to_dataframe()

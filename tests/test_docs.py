@@ -1,10 +1,13 @@
 """Generated pages are up to date, links lead somewhere, and what the README shows runs."""
 
+import json
 import re
 import runpy
 from pathlib import Path
 
 import pytest
+from benchmarks.families.page import page as families_page
+from benchmarks.families.run import PAGE, RESULTS
 
 import headlight
 
@@ -18,6 +21,11 @@ def test_generated_pages_are_up_to_date() -> None:
         page = (HOME / "docs" / f"{name}.md").read_text(encoding="utf-8")
         assert page == generate[f"{name}_page"](), name
     assert generate["readme"](README) == README
+
+
+def test_the_page_of_families_tells_what_was_measured() -> None:
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    assert PAGE.read_text(encoding="utf-8") == families_page(results)
 
 
 @pytest.mark.parametrize("page", [*HOME.glob("*.md"), *HOME.glob("docs/**/*.md")], ids=str)

@@ -13,7 +13,7 @@ LAYERS = {
     for number, layers in enumerate(
         (
             ("errors", "frozen", "shapes"),
-            ("text", "progress", "display", "tokens"),
+            ("text", "progress", "display", "tokens", "amounts"),
             ("files", "registry", "target"),
             ("batch", "attribution", "headmask", "tokenmixing"),
             ("models",),
@@ -57,8 +57,17 @@ INSIDE = {
         ("evaluate",),
     ),
     "trace": (
-        ("resolve", "padding", "relevance.rules"),
-        ("goal", "relevance.presets", "relevance.intercept"),
+        (
+            "resolve",
+            "padding",
+            "backward",
+            "attention_maps",
+            "relevance.rules",
+            "relevance.modifications",
+        ),
+        ("goal", "relevance.presets", "relevance.intercept", "relevance.steps"),
+        ("relevance.activations", "relevance.marks", "recorder", "recompute"),
+        ("relevance.modified",),
         ("capture",),
         ("attention_block", "decoder", "double_embedding"),
         ("forward",),

@@ -39,6 +39,18 @@ def test_matrices_are_stored_and_read_back(tmp_path: Path) -> None:
     mixing = TokenMixing(("a", "<b>"), np.eye(2)[None], "alti", "m", {"p": 1})
     mixing.save(tmp_path / "mixing.json")
     assert TokenMixing.load(tmp_path / "mixing.json").to_dict() == mixing.to_dict()
+    marked = TokenMixing(
+        ("a", "b"), np.eye(2)[None], "alti", "m", is_special=(False, True), is_sink=(True, False)
+    )
+    marked.save(tmp_path / "marked.json")
+    again = TokenMixing.load(tmp_path / "marked.json")
+    assert (again.is_special, again.is_sink) == ((False, True), (True, False))
+    old = marked.to_dict() | {"format": 1}
+    del old["is_special"], old["is_sink"]
+    (tmp_path / "old.json").write_text(json.dumps(old), encoding="utf-8")
+    assert TokenMixing.load(tmp_path / "old.json").in_scale.tolist() == [True, True]
+    with pytest.raises(InvalidInput, match="2 tokens need as many values of 'is_sink', not 1"):
+        TokenMixing(("a", "b"), np.eye(2)[None], "alti", "m", is_sink=(True,))
     for content in ("[]", "{}", '{"format": 7}', "nonsense"):
         (tmp_path / "mixing.json").write_text(content)
         with pytest.raises(InvalidInput, match="token mixing"):

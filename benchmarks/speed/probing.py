@@ -1,18 +1,18 @@
 """The loop that puts perturbed inputs to a model: its useful tokens a second beside plain passes on the same.
 
-    python benchmarks/speed/probing.py        writes benchmarks/speed/probing.json
+    python -m benchmarks.speed.probing           writes benchmarks/speed/probing.json and results.md
+    python -m benchmarks.speed.probing --quick   one example, one round; writes below build/bench
 
 Plain passes get the same unique inputs, sorted and packed in the same way, as tensors made beforehand, so the
 ratio is what collecting, packing and reading cost. Both run in turn.
 """
 
-import json
 import statistics
-import time
-from pathlib import Path
 
 import numpy as np
 import torch
+from benchmarks.speed.measuring import command, facts, folder, seconds
+from benchmarks.speed.report import keep
 
 import headlight
 from headlight.batch import collate, encode
@@ -24,15 +24,14 @@ from headlight.probing.probe import subject_of
 from headlight.running.logits import logits_of
 from headlight.running.memory import TOKENS_AT_ONCE
 
-HOME = Path(__file__).parent
 METHODS = ["random", "attcat", "gae", "rollout", "alti", "mask_lrp", "lrp", "input_x_gradient"]
 METRICS = ["aopc", "log_odds", "comprehensiveness", "sufficiency", "hiding", "revealing"]
-EXAMPLES, ROUNDS = 8, 5
+EXAMPLES, ROUNDS = 8, 3
 
 
-def cases(model: headlight.Model) -> list[Case]:
+def cases(model: headlight.Model, count: int) -> list[Case]:
     """The cases of a shard, as an evaluation has them."""
-    examples, _ = read_examples("samples/sentiment", limit=EXAMPLES)
+    examples, _ = read_examples("samples/sentiment", limit=count)
     assert model.tokenizer is not None
     found = []
     answers = headlight.explain(model, [e.text for e in examples], METHODS)
@@ -47,9 +46,11 @@ def cases(model: headlight.Model) -> list[Case]:
 
 
 def main() -> None:
-
+    """Measure and write."""
+    given = command(__doc__).parse_args()
+    examples, rounds = (1, 1) if given.quick else (EXAMPLES, ROUNDS)
     model = headlight.load("sentiment")
-    _, waiting = begun(cases(model), {name: {} for name in METRICS})
+    _, waiting = begun(cases(model, examples), {name: {} for name in METRICS})
     probes = [probe for *_, own in waiting for probe in own]
     unique = sorted(set(probes), key=lambda probe: (len(probe.positions), len(probe)))
     tokens = sum(map(len, unique))
@@ -63,17 +64,16 @@ def main() -> None:
             for batch in batches:
                 logits_of(model, batch)
 
-    seconds: dict[str, list[float]] = {"plain": [], "loop": []}
+    taken: dict[str, list[float]] = {"plain": [], "loop": []}
     plain()
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, do in (("plain", plain), ("loop", lambda: ask(model, probes))):
-            start = time.perf_counter()
-            do()
-            seconds[name].append(time.perf_counter() - start)
-    ratios = sorted(p / q for p, q in zip(seconds["plain"], seconds["loop"], strict=True))
+            taken[name].append(seconds(do))
+    ratios = sorted(p / q for p, q in zip(taken["plain"], taken["loop"], strict=True))
     found = {
+        "settings": facts() | {"rounds": rounds},
         "model": "sentiment",
-        "examples": EXAMPLES,
+        "examples": examples,
         "methods": METHODS,
         "metrics": METRICS,
         "probes": len(probes),
@@ -81,16 +81,14 @@ def main() -> None:
         "dropped": 1 - len(unique) / len(probes),
         "tokens": tokens,
         "padding": 1 - tokens / sum(batch.ids.numel() for batch in batches),
-        "tokens_a_second": {n: tokens / statistics.median(s) for n, s in seconds.items()},
+        "tokens_a_second": {n: tokens / statistics.median(s) for n, s in taken.items()},
         "throughput_of_plain": {
             "median": statistics.median(ratios),
             "least": ratios[0],
             "most": ratios[-1],
         },
-        "threads": torch.get_num_threads(),
     }
-    (HOME / "probing.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(found, indent=1))
+    print(keep(folder(given.quick), "probing", found))
 
 
 if __name__ == "__main__":

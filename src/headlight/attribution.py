@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -24,13 +25,16 @@ from headlight.files.fields import (
 )
 from headlight.files.storage import read_json, write_whole
 from headlight.frozen import FrozenMapping
-from headlight.tokens import ordinary, spelled
+from headlight.tokens import in_scale, outside_names, spelled
 
 if TYPE_CHECKING:
     import pandas
     from rich.console import Console, ConsoleOptions, RenderResult
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""Version 1 had no `is_sink`."""
+MOST = 2 / 3
+"""If tokens outside the scale hold more than this share of all scores, a note says so."""
 
 MERGES = {
     "sum": lambda scores: scores.sum(),
@@ -55,6 +59,7 @@ FIELDS = {
     "model": (is_text, "text"),
     "signed": (is_truth, "true or false"),
     "is_special": (list_of(is_truth), "a list of true and false"),
+    "is_sink": (list_of(is_truth), "a list of true and false"),
     "texts": (list_of(is_text), "a list of texts"),
     "offsets": (or_none(list_of(list_of(is_count, size=2))), "a list of spans or null"),
     "segments": (or_none(list_of(or_none(is_count))), "a list of numbers of texts or null"),
@@ -95,6 +100,8 @@ class Attribution:
 
     `segments` says which text a token is from (0 or 1, None for special tokens); `offsets` are
     characters in that text; `word_ids` count words through both texts. `unit` is 'token' or 'word'.
+    `is_sink` marks the first token of a text, or of a window of it, if the network's tokens look back only:
+    attention rests there when it finds nothing. By default none is marked.
     """
 
     tokens: tuple[str, ...]
@@ -112,6 +119,7 @@ class Attribution:
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     unit: Literal["token", "word"] = "token"
+    is_sink: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
         scores = np.array(self.scores, copy=True)
@@ -119,12 +127,13 @@ class Attribution:
         object.__setattr__(self, "scores", scores)
         object.__setattr__(self, "options", FrozenMapping(self.options))
         object.__setattr__(self, "versions", FrozenMapping(self.versions))
+        object.__setattr__(self, "is_sink", self.is_sink or (False,) * len(self.tokens))
         if scores.shape != (len(self.tokens),):
             raise InvalidInput(
                 f"{len(self.tokens)} tokens need as many scores, in one dimension; these have the shape "
                 f"{scores.shape}."
             )
-        for name in ("is_special", "offsets", "segments", "word_ids"):
+        for name in ("is_special", "is_sink", "offsets", "segments", "word_ids"):
             values = getattr(self, name)
             if values is not None and len(values) != len(self.tokens):
                 raise InvalidInput(
@@ -157,9 +166,14 @@ class Attribution:
         ]
 
     def top(self, count: int = 5, *, special: bool = False) -> list[tuple[str, float, int]]:
-        """The largest scores by magnitude as (token, score, position); with `special`, also special tokens."""
-        order = np.argsort(-np.abs(self.scores), kind="stable")
-        kept = [int(p) for p in order if special or not self.is_special[p]]
+        """The largest scores by magnitude as (token, score, position).
+
+        Left out are special tokens, and a sink if its score is beyond the scale; with `special` nothing is.
+        """
+        magnitudes, scale = np.abs(self.scores), self.in_scale
+        is_within = ~np.array(self.is_special) & (magnitudes <= magnitudes[scale].max(initial=0))
+        order = np.argsort(-magnitudes, kind="stable")
+        kept = [int(p) for p in order if special or scale[p] or is_within[p]]
         return [(self.tokens[p], float(self.scores[p]), p) for p in kept[:count]]
 
     def words(self, merge: Literal["sum", "max", "mean"] = "sum") -> Self:
@@ -179,6 +193,7 @@ class Attribution:
             tokens=tuple(names),
             scores=np.array([MERGES[merge](self.scores[group]) for group in groups]),
             is_special=tuple(self.is_special[g[0]] for g in groups),
+            is_sink=tuple(any(self.is_sink[place] for place in g) for g in groups),
             offsets=tuple(spans),
             segments=tuple(self.segments[g[0]] for g in groups),
             word_ids=tuple(self.word_ids[g[0]] for g in groups),
@@ -193,20 +208,35 @@ class Attribution:
         return self.texts[segment][slice(*span)].strip() or self.tokens[group[0]]
 
     def normalised(self, by: Literal["max", "sum"] = "max") -> Self:
-        """Scores divided by the largest magnitude, or by the sum of magnitudes, of ordinary tokens.
+        """Scores divided by the largest magnitude, or by the sum of magnitudes, of the tokens in the scale.
 
-        Special tokens do not count, because [CLS] often dominates; all zeros stay zeros.
+        Special tokens and sinks are not in the scale (`in_scale`), because they often dominate. Where their
+        scores are beyond it they are cut to its largest magnitude, as colours are: no score is beyond ±1.
         """
         if by not in ("max", "sum"):
             raise InvalidOption(f"by='{by}' does not exist. Use 'max' or 'sum'.")
-        magnitudes = np.abs(self.scores[self.ordinary])
-        size = magnitudes.max() if by == "max" else magnitudes.sum()
-        return self if size == 0 else replace(self, scores=self.scores / size)
+        magnitudes = np.abs(self.scores[self.in_scale])
+        largest = magnitudes.max()
+        size = largest if by == "max" else magnitudes.sum()
+        return replace(self, scores=np.clip(self.scores, -largest, largest) / (size or 1))
 
     @property
-    def ordinary(self) -> NDArray[np.bool_]:
-        """Which positions are not special tokens; all of them if every token is special."""
-        return np.array(ordinary(self.is_special))
+    def in_scale(self) -> NDArray[np.bool_]:
+        """Which positions set the scale: neither special tokens nor sinks, as far as others are left."""
+        return np.array(in_scale(self.is_special, self.is_sink))
+
+    @property
+    def held_outside(self) -> str:
+        """A note if tokens outside the scale hold most of all scores, else ''."""
+        magnitudes, outside = np.abs(self.scores.astype(np.float64)), ~self.in_scale
+        share = magnitudes[outside].sum() / (magnitudes.sum() or 1)
+        if share <= MOST:
+            return ""
+        names = outside_names(self.is_special, self.is_sink)
+        held = f"{100 * share:.0f} % of all scores"
+        if names == ["the first token"]:
+            return f"the first token holds {held}: attention rests there"
+        return f"{' and '.join(names)} hold {held}: they are outside the scale"
 
     def __sub__(self, other: Self) -> Self:
         """Scores minus those of another attribution of the same tokens.
@@ -221,6 +251,7 @@ class Attribution:
         return replace(
             self,
             scores=self.scores - other.scores,
+            is_sink=tuple(map(or_, self.is_sink, other.is_sink)),
             method=f"{self.method} − {other.method}",
             signed=True,
         )
@@ -240,11 +271,13 @@ class Attribution:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
         """The attribution from which `to_dict` made these values."""
-        if not isinstance(plain, Mapping) or plain.get("format") != FORMAT_VERSION:
+        if not isinstance(plain, Mapping) or plain.get("format") not in (1, FORMAT_VERSION):
             stated = plain.get("format") if isinstance(plain, Mapping) else type(plain).__name__
             raise InvalidInput(
-                f"this is not an attribution of format {FORMAT_VERSION}: it says {stated!r}."
+                f"this is not an attribution of format 1 or {FORMAT_VERSION}: it says {stated!r}."
             )
+        if plain["format"] == 1:
+            plain = {**plain, "is_sink": []}
         check_fields(plain, FIELDS, "an attribution")
         check_fields(plain["target"], TARGET_FIELDS, "the target of an attribution")
         check_places(plain)
@@ -270,6 +303,7 @@ class Attribution:
             "token": self.tokens,
             "score": self.scores,
             "is_special": self.is_special,
+            "is_sink": self.is_sink,
         }
         for name in ("word_ids", "segments"):
             if getattr(self, name) is not None:

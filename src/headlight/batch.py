@@ -178,11 +178,11 @@ def trimmed(row: Row, pad_id: int | None) -> Row:
 def with_token_names(row: Row, tokenizer: PreTrainedTokenizerBase) -> Row:
     """A row of bare ids with the token strings and special tokens that a tokenizer knows."""
     tokens = tokenizer.convert_ids_to_tokens(list(row.ids))
-    special = set(tokenizer.all_special_ids)
+    special = set(tokenizer.all_special_ids) - {tokenizer.mask_token_id}
     return replace(
         row,
         tokens=tuple(str(token) for token in tokens),
-        is_special=tuple(i in special and i != tokenizer.mask_token_id for i in row.ids),
+        is_special=tuple(i in special for i in row.ids),
     )
 
 
@@ -236,7 +236,7 @@ def encoded_row(
     )
     if tokenizer.is_fast:
         row = located(row, encoding["offset_mapping"][number], encoding.sequence_ids(number))
-    unknown = sum(i == tokenizer.unk_token_id for i in ids)
+    unknown = ids.count(tokenizer.unk_token_id)
     if unknown:
         row = row.noted(f"{unknown} of {len(ids)} tokens are unknown to the model's vocabulary")
     return row
@@ -350,13 +350,15 @@ class Inputs:
     """The tensors a network receives, padded on the right.
 
     attended: the attention mask. present: which positions are tokens of the row, not padding; they
-    include tokens that the caller's mask hides.
+    include tokens that the caller's mask hides. read: the positions whose logits are wanted, in order;
+    None for all of them.
     """
 
     ids: Ids
     attended: TokenMask
     present: TokenMask
     types: Tensor | None
+    read: tuple[int, ...] | None = None
 
     @property
     def lengths(self) -> Tensor:
@@ -375,8 +377,15 @@ class Inputs:
         )
 
     def row(self, number: int) -> Self:
-        """One row on its own, without its padding."""
-        return self.part((slice(number, number + 1), slice(int(self.lengths[number]))))
+        """One row on its own, without its padding, and with all its logits."""
+        alone = self.part((slice(number, number + 1), slice(int(self.lengths[number]))))
+        return replace(alone, read=None)
+
+    def columns(self, positions: Tensor) -> Tensor:
+        """Where the logits of these positions are among those that are wanted."""
+        if self.read is None:
+            return positions
+        return torch.searchsorted(torch.tensor(self.read, device=positions.device), positions)
 
     def part(self, place: slice | tuple[slice, slice]) -> Self:
         """Some of the rows, or of their tokens."""

@@ -11,22 +11,37 @@ from numpy.typing import NDArray
 
 from headlight.display import html_of, terminal_form
 from headlight.errors import InvalidInput, InvalidOption
-from headlight.files.fields import check_fields, is_count, is_named, is_number, is_text, list_of
+from headlight.files.fields import (
+    check_fields,
+    is_count,
+    is_named,
+    is_number,
+    is_text,
+    is_truth,
+    list_of,
+)
 from headlight.files.storage import read_json, write_whole
 from headlight.frozen import FrozenMapping
+from headlight.tokens import in_scale
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 Matrices = NDArray[np.floating[Any]]
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""Version 1 had no `is_special` and no `is_sink`."""
+FLAGS = ("is_special", "is_sink")
 FIELDS = {
-    "format": (lambda value: is_count(value) and value == FORMAT_VERSION, str(FORMAT_VERSION)),
+    "format": (
+        lambda value: is_count(value) and value in (1, FORMAT_VERSION),
+        f"1 or {FORMAT_VERSION}",
+    ),
     "tokens": (list_of(is_text), "a list of texts"),
     "layers": (list_of(list_of(list_of(is_number))), "matrices of finite numbers"),
     "method": (is_text, "text"),
     "model": (is_text, "text"),
     "options": (is_named, "an object"),
+    **{name: (list_of(is_truth), "a list of true and false") for name in FLAGS},
 }
 """The fields of a stored token mixing: how each is checked, and what it must hold, in words."""
 
@@ -36,7 +51,8 @@ class TokenMixing:
     """Token-to-token matrices of one input.
 
     layers[l, i, j]: how much of the layer's input at token j is in its output at token i. The array counts
-    layers from 0; `at` counts them from 1, as pictures and messages do.
+    layers from 0; `at` counts them from 1, as pictures and messages do. `is_special` and `is_sink` are those of
+    an `Attribution`; by default no token is marked.
     """
 
     tokens: tuple[str, ...]
@@ -44,6 +60,8 @@ class TokenMixing:
     method: str
     model: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    is_special: tuple[bool, ...] = ()
+    is_sink: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
         layers = np.array(self.layers)
@@ -55,6 +73,13 @@ class TokenMixing:
         layers.flags.writeable = False
         object.__setattr__(self, "layers", layers)
         object.__setattr__(self, "options", FrozenMapping(self.options))
+        for name in FLAGS:
+            flags = getattr(self, name) or (False,) * count
+            object.__setattr__(self, name, flags)
+            if len(flags) != count:
+                raise InvalidInput(
+                    f"{count} tokens need as many values of '{name}', not {len(flags)}."
+                )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -67,6 +92,11 @@ class TokenMixing:
         for matrix in self.layers[1:]:
             products.append(matrix @ products[-1])
         return np.stack(products)
+
+    @property
+    def in_scale(self) -> NDArray[np.bool_]:
+        """Which input tokens set the scale of a picture, as in an `Attribution`."""
+        return np.array(in_scale(self.is_special, self.is_sink))
 
     def at(self, layer: int = -1, *, accumulated: bool = True) -> Matrices:
         """The matrix of one layer, or the product up to it; layers count from 1, and −1 is the last."""
@@ -92,6 +122,8 @@ class TokenMixing:
             "method": self.method,
             "model": self.model,
             "options": dict(self.options),
+            "is_special": list(self.is_special),
+            "is_sink": list(self.is_sink),
         }
 
     def save(self, path: str | Path) -> None:
@@ -102,6 +134,8 @@ class TokenMixing:
     def load(cls, path: str | Path) -> Self:
         """Read matrices that `save` wrote."""
         plain = read_json(path, "token mixing")
+        if isinstance(plain, dict) and plain.get("format") == 1:
+            plain |= {name: [] for name in FLAGS}
         check_fields(plain, FIELDS, "a token mixing")
         if len({len(row) for matrix in plain["layers"] for row in matrix}) > 1:
             raise InvalidInput(f"the rows of the matrices in '{path}' differ in length.")
@@ -112,6 +146,7 @@ class TokenMixing:
             tuple(plain["tokens"]),
             layers,
             *(plain[name] for name in ("method", "model", "options")),
+            *(tuple(plain[name]) for name in FLAGS),
         )
 
     def _repr_html_(self) -> str:

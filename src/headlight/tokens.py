@@ -1,4 +1,4 @@
-"""Tokens: which of them are ordinary, and how people write them, without the marks of their tokenizer."""
+"""Tokens: which are ordinary, which set the scale of scores, and how people write them."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -9,10 +9,27 @@ SPACE, LINE_BREAK = "␣", "⏎"
 def ordinary(is_special: Sequence[bool]) -> list[bool]:
     """Which tokens are not special; all of them if every one is.
 
-    Scales, baselines and perturbations all leave out special tokens by this rule.
+    Baselines, perturbations and metrics leave out special tokens by this rule.
     """
     plain = [not special for special in is_special]
     return plain if any(plain) else [True] * len(plain)
+
+
+def in_scale(is_special: Sequence[bool], is_sink: Sequence[bool]) -> list[bool]:
+    """Which tokens set the scale of scores: ordinary ones that are no sinks; all ordinary ones if none is left.
+
+    Pictures, `normalised` and `top` all follow this rule.
+    """
+    plain = ordinary(is_special)
+    kept = [is_plain and not sink for is_plain, sink in zip(plain, is_sink, strict=True)]
+    return kept if any(kept) else plain
+
+
+def outside_names(is_special: Sequence[bool], is_sink: Sequence[bool]) -> list[str]:
+    """What to call the tokens outside the scale; [] if there are none."""
+    flags = zip(is_special, in_scale(is_special, is_sink), strict=True)
+    outside = [special for special, counts in flags if not counts]
+    return ["special tokens"] * any(outside) + ["the first token"] * (not all(outside))
 
 
 def readable(tokens: Sequence[str]) -> tuple[str, ...]:

@@ -4,9 +4,12 @@ import os
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterator
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import typer
 
 import headlight
 from headlight.cli import app, main
@@ -83,21 +86,68 @@ def test_a_mistake_is_one_sentence_and_exit_code_1(
     assert "Traceback" not in written.err
 
 
+HEAVY = {
+    *("torch", "transformers", "numpy", "scipy", "matplotlib", "pandas", "pyarrow", "spacy", "ray"),
+    *("captum", "fastapi", "uvicorn"),
+}
+"""Packages that take long to import."""
+
+RUNNER = """
+import sys
+from collections.abc import Iterator
+from headlight.cli import app
+for line in sys.argv[2:]:
+    print("#", line)
+    try: app(line.split())
+    except SystemExit as end: assert not end.code, line
+    heavy = set(sys.argv[1].split()) & set(sys.modules)
+    assert not heavy, f"{line} imports {heavy}"
+"""
+
+
+def commands(group: Any, names: tuple[str, ...] = ()) -> Iterator[str]:
+    """Every command and group of commands, by the words that call it."""
+    yield " ".join(names)
+    for name, command in getattr(group, "commands", {}).items():
+        yield from commands(command, (*names, name))
+
+
 def test_help_and_lists_need_neither_torch_nor_transformers() -> None:
-    code = (
-        "import sys; from headlight.cli import app\n"
-        "for command in ('explain --help', 'methods', 'methods attcat', 'models', 'metrics', 'data'):\n"
-        "    try: app(command.split())\n"
-        "    except SystemExit as end: assert not end.code, command\n"
-        "heavy = {'torch', 'transformers', 'numpy', 'matplotlib', 'spacy', 'ray', 'captum', 'fastapi'}\n"
-        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
-    )
+    helps = [f"{words} --help".strip() for words in commands(typer.main.get_command(app))]
+    assert {"--help", "explain --help", "heads learn --help"} <= set(helps)
+    lists = ["--version", "methods", "methods attcat", "models", "metrics", "data"]
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        [sys.executable, "-c", RUNNER, " ".join(HEAVY), *helps, *lists],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert result.returncode == 0, result.stderr
     for said in ("Examples", "attn_lrp", "Qiang et al.", "headlight-models==", "aopc", "sst_trees"):
         assert said in result.stdout
+
+
+EXPLAINER = """
+import sys, torch
+from transformers import AutoModelForSequenceClassification, AutoTokenizer, Pipeline, PreTrainedModel
+needed = set(sys.modules)
+from headlight.cli import app
+try: app(["explain", "a good film", "-m", sys.argv[2]])
+except SystemExit as end: assert not end.code
+heavy = {name.partition(".")[0] for name in set(sys.modules) - needed} & set(sys.argv[1].split())
+print("more:", *sorted(heavy - {"torch", "transformers"}))
+"""
+
+
+def test_an_explanation_imports_nothing_heavy_beside_torch_and_transformers(folder: str) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", EXPLAINER, " ".join(HEAVY), folder],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.endswith("more:\n")
 
 
 @pytest.mark.slow

@@ -181,9 +181,11 @@ def test_replications_are_printed_with_the_notes_of_the_paper(
     monkeypatch.setattr("headlight.report.replication.replicate", replicate)
     monkeypatch.setattr("headlight.report.replication.markdown", lambda found: f"table {found}")
     out = str(tmp_path / "runs")
-    said = run("replicate", "decoded", "--offline", "--limit", "2", "-d", f"sst2={copy}", "-o", out)
+    given = ["--offline", "--limit", "2", "-d", f"sst2={copy}", "-o", out, "--dtype", "float64"]
+    said = run("replicate", "decoded", *given)
     assert said.startswith("table first\ntable second\n")
     assert PUBLISHED["decoded"].notes in said
+    assert asked.pop("loader").keywords == {"device": None, "dtype": "float64"}
     assert asked == {
         "name": "decoded",
         "data": {"sst2": str(copy)},

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from headlight import HeadlightError, InvalidOption, Target
+from headlight.cli import app
 from headlight.cli.options import given_texts, parsed_options, parsed_target
 from tests.cli.commands import run
 
@@ -82,3 +84,27 @@ def test_options_are_names_and_values() -> None:
         parsed_options(["steps"])
     with pytest.raises(InvalidOption, match=r"--option steps is given twice"):
         parsed_options(["steps=3", "steps=4"])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "explain", "compare", "mix", "conservation", "evaluate", "replicate", "serve", "heads learn",
+        "heads sizes",
+    ],
+)  # fmt: skip
+def test_every_command_that_loads_a_model_refuses_a_wrong_device_and_type_at_once(
+    command: str,
+) -> None:
+    for option, value in (("--device", "gpu"), ("--dtype", "half")):
+        given = CliRunner().invoke(app, [*command.split(), option, value])
+        assert isinstance(given.exception, InvalidOption), given.output
+        assert f"'{value}'" in str(given.exception)
+
+
+def test_a_type_and_a_device_reach_the_model() -> None:
+    asked = ["explain", "a charming film", "-a", "input_x_gradient", "-f", "json"]
+    plain = json.loads(run(*asked))
+    half = json.loads(run(*asked, "--dtype", "bfloat16", "--device", "cpu"))
+    assert plain["scores"] != half["scores"]
+    assert half["scores"] == pytest.approx(plain["scores"], abs=0.2)

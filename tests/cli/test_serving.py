@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 from headlight.cli import app, serving
 from headlight.loading import catalogue
 from headlight.web import server
+from headlight.web.loaded_models import LoadedModels
 
-Call = tuple[list[str], list[Path], server.Address, Any, Any]
+Call = tuple[LoadedModels, list[Path], server.Address, Any, Any]
 
 
 @pytest.fixture
@@ -39,11 +40,16 @@ def test_options_reach_the_server(
         "2",
         "--waiting",
         "3",
+        "--device",
+        "cpu",
+        "--dtype",
+        "bfloat16",
     ]
     result = CliRunner().invoke(app, asked)
     assert result.exit_code == 0, result.output
     ((models, runs, address, limits, say),) = calls
-    assert (models, runs) == ([folder], [])
+    assert (models.names, models.device, models.dtype) == ((folder,), "cpu", "bfloat16")
+    assert runs == []
     assert address == server.Address("127.0.0.1", 0, "secret")
     assert (limits.characters, limits.seconds, limits.waiting) == (50, 2.0, 3)
     say("ready")
@@ -57,10 +63,10 @@ def test_without_a_model_those_that_are_here_are_served_but_no_helper(
     monkeypatch.setattr(catalogue, "is_here", lambda _entry: False)
     assert CliRunner().invoke(app, ["serve", "--port", "0"]).exit_code == 0
     (present, *_), (absent, *_) = calls
-    assert "sentiment" in present
-    assert serving.LEFT_OUT not in present
-    assert "llm" not in present
-    assert absent == ["sentiment"]
+    assert "sentiment" in present.names
+    assert serving.LEFT_OUT not in present.names
+    assert "llm" not in present.names
+    assert absent.names == ("sentiment",)
 
 
 def test_a_taken_port_is_told_before_anything_is_loaded(calls: list[Call], folder: str) -> None:

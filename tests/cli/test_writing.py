@@ -71,7 +71,8 @@ def test_tables_have_a_row_for_each_token(folder: str, tmp_path: Path, suffix: s
     expected = headlight.explain(model, "a charming film", "rollout")
     np.testing.assert_allclose(first["score"], expected.scores, rtol=1e-4, atol=1e-6)
     assert list(first["is_special"]) == [True, False, False, False, True]
-    assert "\x1b" not in out.read_bytes().decode("latin-1")
+    assert list(first["is_sink"]) == [False] * 5
+    assert not re.search(rb"\x1b\[[0-9;]*m", out.read_bytes())
 
 
 def test_several_answers_are_one_json_document_or_one_a_line(folder: str, tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from headlight import InvalidInput, open_run
-from headlight.evaluation.folder import Folder, open_folder
+from headlight import InvalidInput, InvalidOption, open_run
+from headlight.evaluation.folder import Folder, check_same, open_folder
 from headlight.evaluation.manifest import Manifest, read_manifest, write_manifest
 from headlight.evaluation.plan import Round
 from headlight.evaluation.settings import Settings
@@ -103,6 +104,15 @@ def test_committed_runs_are_still_read_and_written_alike(path: Path, tmp_path: P
     assert (tmp_path / "manifest.json").read_text(encoding="utf-8") == path.read_text(
         encoding="utf-8"
     )
+
+
+def test_another_type_than_32_bits_is_written_and_another_run(tmp_path: Path) -> None:
+    folder = made_up_run(tmp_path / "run")
+    half = replace(folder.settings, dtype="bfloat16")
+    write_manifest(tmp_path, Manifest(half, ()))
+    assert read_manifest(tmp_path).settings == half
+    with pytest.raises(InvalidOption, match=r"dtype: 'float32' there, 'bfloat16' asked"):
+        check_same(folder, half)
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from headlight.evaluation.records import (
     AttributionRecord,
     MeasureRecord,
     attribution_records,
+    concatenated,
     example_records,
     examples_of,
     from_bytes,
@@ -23,7 +24,7 @@ ATTRIBUTIONS = {
     "ids": "list<item: int32>", "special": "list<item: bool>", "scores": "list<item: float>",
     "positions": "list<item: int32>", "classes": "list<item: int32>", "label": "string",
     "predicted": "int32", "predicted_label": "string", "gold": "int32", "probability": "double",
-    "logit": "double", "error": "string",
+    "logit": "double", "error": "string", "sink": "list<item: bool>",
 }  # fmt: skip
 MEASURES = {
     "example": "int32", "method": "string", "metric": "string", "value": "double", "weight": "double",
@@ -49,6 +50,16 @@ def test_the_columns_are_those_of_the_format(kind: str) -> None:
     assert found.names == list(KEPT[kind])
     assert all(field.nullable for field in found)
     assert has_columns(to_bytes(table(kind, [])), kind)
+
+
+def test_parts_of_earlier_versions_say_nothing_of_sinks() -> None:
+    record = AttributionRecord(3, "attcat", "own", ("a",), sink=(True,))
+    new = table("explain", [record])
+    old = new.drop_columns(["sink"])
+    assert has_columns(to_bytes(old), "explain")
+    assert not has_columns(to_bytes(old.drop_columns(["error"])), "explain")
+    both = attribution_records(concatenated("explain", [old, new]))
+    assert [each.sink for each in both] == [None, [True]]
 
 
 def test_a_table_of_other_columns_is_noticed() -> None:

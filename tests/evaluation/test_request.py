@@ -49,9 +49,25 @@ def test_labels_of_the_data_are_named_by_the_data_unless_the_caller_names_them(
 
 
 def test_models_are_loaded_once(folder_model: str, classifier: Model) -> None:
-    models = loader(classifier)
+    models = loader(Request(classifier, [Example("a film")]))
     assert models(classifier.name) is classifier
     assert models(folder_model) is models(folder_model)
+
+
+def test_models_are_loaded_in_the_type_and_place_of_the_request(folder_model: str) -> None:
+    request = Request(folder_model, [Example("a film")], device="cpu", dtype="float64")
+    ready = prepare(request)
+    assert ready.settings.dtype == "float64"
+    assert ready.models("sentiment").network.dtype is torch.float64
+    with pytest.raises(InvalidOption, match="no device 'cuda:99'"):
+        prepare(replace(request, device="cuda:99"))
+
+
+def test_a_given_model_has_its_type_and_place(classifier: Model) -> None:
+    assert prepare(Request(classifier, [Example("a film")])).settings.dtype == "float32"
+    for asked in ({"device": "cpu"}, {"dtype": "float64"}):
+        with pytest.raises(InvalidOption, match="are for a model that is given by its name"):
+            Request(classifier, [Example("a film")], **asked)  # type: ignore[arg-type]
 
 
 def test_one_process_uses_all_threads_and_workers_one(folder_model: str) -> None:

@@ -27,6 +27,7 @@ def test_the_identity_is_that_of_parts_that_exist() -> None:
     [
         {"fingerprint": "g"}, {"data_hash": "i"}, {"explain": "gold"}, {"variant": "released"},
         {"rivals": ("r",)}, {"options": {"steps": 4}}, {"sanity": 1}, {"shard": 1},
+        {"dtype": "bfloat16"},
     ],
     ids=str,
 )  # fmt: skip

@@ -1,17 +1,17 @@
 """Rows share passes, and no score depends on which."""
 
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 import headlight
-from headlight import (
-    Batch,
-    Model,
-)
+from headlight import METHODS, Batch, Model
+from headlight.batch import Row
 from headlight.models.model import Task
+from headlight.running.footprint import footprint
 from tests.networks import network, rows
 
 TEXT = "a charming and often affecting journey"
@@ -37,22 +37,23 @@ def test_progress_goes_to_standard_error(
 
 
 def test_long_rows_take_smaller_passes(classifier: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    from headlight.explaining import batches, plan
+    from headlight.explaining import batches
 
     sizes: list[int] = []
     plain = batches.run_pass
-    monkeypatch.setattr(plan, "ATTENTION_VALUES", 3 * 4 * 8 * 8 * 2)
-    monkeypatch.setattr(
-        batches,
-        "run_pass",
-        lambda m, r, t, p: sizes.append(len(r)) or plain(m, r, t, p),  # type: ignore[func-returns-value]
-    )
-    headlight.explain(classifier, [TEXT] * 5, "rollout")
+
+    def seen(model: Model, rows: list[Row], *given: Any, **named: Any) -> Any:
+        sizes.append(len(rows))
+        return plain(model, rows, *given, **named)
+
+    monkeypatch.setattr(batches, "run_pass", seen)
+    each = footprint(classifier, METHODS["rollout"].needs).of(8)
+    headlight.explain(classifier, [TEXT] * 5, "rollout", memory=2 * each)
     assert sizes == [2, 2, 1]
-    monkeypatch.setattr(plan, "RELEVANCE_VALUES", 3 * 4 * 8 * 8)
+    monkeypatch.setattr(batches, "BATCH_BYTES", each)
     sizes.clear()
-    headlight.explain(classifier, [TEXT] * 2, ["rollout", "lrp"])
-    assert sizes == [2, 1, 1]
+    headlight.explain(classifier, [TEXT] * 2, "rollout")
+    assert sizes == [1, 1]
 
 
 def test_a_pass_that_does_not_fit_is_halved(
@@ -62,16 +63,33 @@ def test_a_pass_that_does_not_fit_is_halved(
 
     plain = batches.run_pass
 
-    def small(m: Model, r: list[object], t: list[object], p: object) -> object:
+    def small(m: Model, r: list[Row], *given: Any, **named: Any) -> Any:
         if len(r) > 2:
             raise torch.OutOfMemoryError
-        return plain(m, r, t, p)  # type: ignore[arg-type]
+        return plain(m, r, *given, **named)
 
     expected = headlight.explain(classifier, [TEXT, "dull", "good", "bad", "a film"], "rollout")
     monkeypatch.setattr(batches, "run_pass", small)
     found = headlight.explain(classifier, [TEXT, "dull", "good", "bad", "a film"], "rollout")
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a.scores, b.scores, rtol=1e-5)
+
+
+def test_a_pass_of_long_rows_is_halved_too(
+    classifier: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from headlight.explaining import batches
+
+    plain = batches.run_pass
+
+    def small(m: Model, r: list[Row], *given: Any, **named: Any) -> Any:
+        if len(r) > 1:
+            raise torch.OutOfMemoryError
+        return plain(m, r, *given, **named)
+
+    monkeypatch.setattr(batches, "RETURNED_FROM", 1)
+    monkeypatch.setattr(batches, "run_pass", small)
+    assert len(headlight.explain(classifier, [TEXT, "dull", "good"], "rollout")) == 3
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama"])

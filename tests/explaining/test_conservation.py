@@ -3,7 +3,7 @@
 import pytest
 
 import headlight
-from headlight import InvalidInput, Model, Target
+from headlight import InvalidInput, Model, Target, UnknownName
 from headlight.batch import encode
 from headlight.explaining.conservation import conservation, relevance_sums
 
@@ -35,3 +35,9 @@ def test_rows_of_a_batch_are_measured_as_alone(classifier: Model) -> None:
 def test_several_texts_are_refused(classifier: Model) -> None:
     with pytest.raises(InvalidInput, match="measured for one text"):
         headlight.conservation(classifier, [TEXT, TEXT])
+
+
+def test_a_balanced_gradient_without_biases_keeps_all_of_it(writer: Model) -> None:
+    assert conservation(writer, TEXT, preset="libragrad")[0] == pytest.approx(1, rel=1e-4)
+    with pytest.raises(UnknownName, match="libragrat"):
+        conservation(writer, TEXT, preset="libragrat")

@@ -236,7 +236,10 @@ def test_half_precision_is_explained_and_noted(
     net.to(dtype)  # type: ignore[arg-type]
     half = headlight.explain(headlight.wrap(net, tokenizer), TEXT, "gradient_l2", 0)
     assert half.scores.dtype == np.float32
-    assert "about three digits" in half.notes[0]
+    kind = str(dtype).removeprefix("torch.")
+    assert half.notes[0] == f"computed in float32 from {kind} weights"
+    read = headlight.explain(headlight.wrap(net, tokenizer), TEXT, "raw_attention", 0)
+    assert read.notes[0].startswith(f"computed in {kind}: errors of about")
     np.testing.assert_allclose(half.scores, exact.scores, rtol=0.15, atol=1e-3)
 
 
@@ -247,7 +250,7 @@ def test_half_precision_is_explained_and_noted(
         (lambda: torch.nn.Linear(2, 2), "a Linear cannot be wrapped"),
         (
             lambda: T5ForConditionalGeneration(T5Config(vocab_size=20, d_model=8)),
-            "is an encoder-decoder, which reads its tokens in two places",
+            "is an encoder-decoder whose decoder reads another text",
         ),
     ],
 )

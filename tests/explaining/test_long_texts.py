@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from transformers import PreTrainedTokenizerFast
 
 import headlight
 from headlight import (
@@ -10,6 +11,8 @@ from headlight import (
     Target,
 )
 from headlight.explaining.long_texts import text_around
+from headlight.models.model import Task
+from tests.networks import network
 
 TEXT = "a charming and often affecting journey"
 
@@ -70,3 +73,15 @@ def test_an_answer_is_explained_where_most_text_is_around_it() -> None:
     around = [text_around(places, window, (16, 17)) for window in (1, 2)]
     assert around == [3, 1]
     assert text_around(places, 0, (5, 5)) == 2
+
+
+def test_the_first_token_of_every_window_of_a_decoder_is_a_sink(
+    byte_tokenizer: PreTrainedTokenizerFast,
+) -> None:
+    net = network("gpt2", Task.SEQUENCE, vocab_size=360)
+    answer = headlight.explain(
+        headlight.wrap(net, byte_tokenizer), "good bad " * 60, "input_x_gradient", stride=10
+    )
+    assert len(answer) > 80
+    assert np.flatnonzero(answer.is_sink).tolist() == list(range(0, len(answer) - 10, 70))
+    assert sum(" of all scores" in note for note in answer.notes) <= 1, "not one for each window"

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import FlaubertConfig, FlaubertWithLMHeadModel
 
 import headlight
-from headlight import InvalidInput, Model, UnknownName, UnsupportedModel
+from headlight import InvalidInput, InvalidOption, Model, UnknownName, UnsupportedModel
 from headlight.models.model import Task
 from tests.networks import network
 
@@ -53,6 +54,41 @@ def test_the_task_can_be_chosen(folder: Path) -> None:
     assert headlight.load(folder, task="token classification").task is Task.TOKEN
     with pytest.raises(UnknownName, match="no task named 'tokens'"):
         headlight.load(folder, task="tokens")
+
+
+def test_a_type_may_be_that_of_the_checkpoint_and_a_device_is_where_the_weights_are(
+    folder: Path,
+) -> None:
+    network("bert", Task.SEQUENCE).half().save_pretrained(folder)
+    assert headlight.load(folder, dtype="auto").network.dtype is torch.float16
+    assert headlight.load(folder, dtype="float64", device="cpu").network.dtype is torch.float64
+    with pytest.raises(InvalidOption, match=r"no device 'cuda:99' on this machine.*It has: cpu"):
+        headlight.load(folder, device="cuda:99")
+
+
+def test_a_map_of_devices_goes_to_transformers(folder: Path, classifier: Model) -> None:
+    spread = headlight.load(folder, device_map={"": "cpu"})
+    found, expected = (headlight.explain(m, TEXT).scores for m in (spread, classifier))
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    parts = dict.fromkeys(("bert.embeddings", "bert.pooler", "classifier", "dropout"), "cpu")
+    with pytest.raises(UnsupportedModel, match=r"weights of BertFor.* are not in memory"):
+        headlight.load(folder, device_map={"bert.encoder": "disk", **parts})
+
+
+def test_a_network_whose_class_does_not_say_its_task_is_told_it(
+    folder: Path, classifier: Model
+) -> None:
+    config = FlaubertConfig(
+        vocab_size=120, emb_dim=16, n_layers=2, n_heads=2, max_position_embeddings=40
+    )
+    torch.manual_seed(0)
+    FlaubertWithLMHeadModel(config).save_pretrained(folder)
+    classifier.tokenizer.save_pretrained(folder)  # type: ignore[union-attr]
+    assert headlight.load(folder, task="masked language modelling").task is Task.MASKED
+
+
+def test_a_regression_can_be_asked_for(folder: Path) -> None:
+    assert headlight.load(folder, task="regression").task is Task.REGRESSION
 
 
 @pytest.mark.parametrize("name", ["/nowhere/at/all", "someone/no-such-model"])

@@ -87,7 +87,7 @@ def test_a_folder_without_a_model_says_what_is_missing(tmp_path: Path) -> None:
     adapter = tmp_path / "adapter"
     adapter.mkdir()
     (adapter / "adapter_config.json").touch()
-    assert "a PEFT adapter without its base" in refusal(adapter)
+    assert "its adapter_config.json cannot be read" in refusal(adapter)
     for content in ("", "[]", "{}", "[" * 100_000, '{"model_type": 3}'):
         (inner / "config.json").write_text(content)
         assert "its config.json" in refusal(inner)

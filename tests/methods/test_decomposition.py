@@ -66,5 +66,7 @@ def test_a_row_that_nothing_brings_nearer_keeps_its_token() -> None:
 def test_options_out_of_range_are_refused() -> None:
     with pytest.raises(InvalidOption, match=r"p=3 is not possible.*Use 1 or 2"):
         headlight.explain(model("bert", Task.SEQUENCE), Batch.from_ids(rows()), "alti", p=3)
-    with pytest.raises(InvalidOption, match="memory=0 is not possible"):
-        headlight.explain(model("bert", Task.SEQUENCE), Batch.from_ids(rows()), "norms", memory=0)
+    with pytest.raises(InvalidOption, match="workspace=0 is not possible"):
+        headlight.explain(
+            model("bert", Task.SEQUENCE), Batch.from_ids(rows()), "norms", workspace=0
+        )

@@ -26,11 +26,13 @@ CASES = [
 
 
 def test_every_method_and_variant_has_an_oracle() -> None:
-    """Those of relevance are walks through whole networks, in test_relevance.py; samples have no oracle
-    but a limit, in test_perturbation.py; DeepLIFT is held by what it adds up to, in test_multipliers.py.
+    """Those of relevance are walks through whole networks, in test_relevance.py; those of modified gradients
+    are whole networks, in test_modified_gradient.py; samples have a limit, in test_perturbation.py;
+    DeepLIFT is held by what it adds up to, in test_deeplift.py.
     """
     elsewhere = {n for n in METHODS if "seed" in METHODS[n].options} | {"deeplift", "deeplift_shap"}
-    others = [n for n in METHODS if n not in elsewhere and "relevance" not in METHODS[n].needs]
+    walked = {"relevance", "modified_gradient"}
+    others = [n for n in METHODS if n not in elsewhere and not walked & set(METHODS[n].needs)]
     papers = {(name, "paper") for name in others}
     released = {(name, "released") for name in others if METHODS[name].released}
     assert set(ORACLES) == papers | released

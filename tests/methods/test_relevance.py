@@ -14,7 +14,7 @@ from headlight.errors import InvalidOption
 from headlight.models.model import Task
 from tests.networks import MASK, TARGETS, in_pairs, model, network, rows
 from tests.reference.passes import Matrix, Pass, independent_pass
-from tests.reference.relevance import ATTN_LRP, CHEFER, WALKS, chained, logit, weighted
+from tests.reference.relevance import ATTN_LRP, CHEFER, WALKS, chained, weighted
 
 CASES = {"bert": Task.SEQUENCE, "llama": Task.CAUSAL}
 SPEAKERS = {"bert": Task.MASKED, "llama": Task.CAUSAL}
@@ -61,13 +61,13 @@ def expected(family: str, variant: str) -> dict[str, Matrix]:
             "mask_lrp": own_zero(chained(layers, normalises=True)[at], at),
         }
     masked = walk(net, p, LABEL, CHEFER, PARTS)
-    attn = walk(net, p, LABEL, ATTN_LRP, seed=logit(net, IDS, LABEL))
+    attn = walk(net, p, LABEL, ATTN_LRP)
     return {
         "lrp": plain.hidden[0].sum(-1),
         "partial_lrp": np.maximum(plain.attention[-1], 0).mean(0)[at],
         "transformer_attribution": chained(weighted(p, plain.attention, 0), False)[at],
         "mask_lrp": chained(weighted(p, masked.attention, 0), False)[at],
-        "attn_lrp": attn.hidden[0].sum(-1),
+        "lrp:preset=attn_lrp": attn.hidden[0].sum(-1),
     }
 
 

@@ -20,7 +20,7 @@ def cells(rows: int, columns: int, *, is_signed: bool = True, blank: bool = Fals
 def test_the_scale_is_that_of_the_largest_score(is_signed: bool, least: float) -> None:
     drawn = cell_map(cells(2, 3, is_signed=is_signed))
     axes, scale = drawn.axes
-    assert axes.images[0].get_clim() == (least, 1.0)
+    assert axes.images[0].get_clim() == pytest.approx((least, 1.0), abs=1e-5)
     positive, negative = ("for", "against") if is_signed else ("matters", "")
     assert (scale.get_title(), scale.get_xlabel()) == (positive, negative)
 
@@ -54,4 +54,4 @@ def test_a_figure_grows_with_its_cells_up_to_a_page() -> None:
 
 def test_scores_that_are_all_zero_are_drawn() -> None:
     nothing = Cells("t", ("a",), ("b",), np.zeros((1, 1)), True, 0.0)
-    assert cell_map(nothing).axes[0].images[0].get_clim() == (-1.0, 1.0)
+    assert cell_map(nothing).axes[0].images[0].get_clim() == pytest.approx((-1, 1), abs=1e-5)

@@ -17,7 +17,7 @@ def test_cells_are_coloured_and_the_rest_is_blank(tmp_path: Path) -> None:
     seen = pixels(figure, tmp_path)
     colours = PALETTES["blue_red"]
     for row, column, expected in (
-        (0, 0, shade(1.0, True, colours)),
+        (0, 0, shade(18.0, True, colours)),
         (0, 1, shade(1.0, True, colours)),
         (2, 3, shade(-0.5, True, colours)),
         (0, 3, LIGHT.paper),

@@ -36,7 +36,9 @@ def test_operations_that_relevance_cannot_see_are_refused_by_relevance_alone() -
     net = network("bert", Task.SEQUENCE)
     net.bert.encoder.layer[1].intermediate.dense.__class__ = FusedLinear  # type: ignore[index, union-attr]
     wrapped = headlight.wrap(net)
-    for method in ("attn_lrp", "lrp", "transformer_attribution"):
+    for method in ("lrp", "transformer_attribution"):
         with pytest.raises(UnsupportedModel, match=r"relevance.*Fused.*input_x_gradient"):
             headlight.explain(wrapped, BATCH, method)
+    with pytest.raises(UnsupportedModel, match=r"modified.*Fused.*input_x_gradient"):
+        headlight.explain(wrapped, BATCH, "attn_lrp")
     assert headlight.explain(wrapped, BATCH, "gae")

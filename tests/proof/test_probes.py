@@ -84,7 +84,7 @@ def test_logits_of_another_form_are_refused(own: Model) -> None:
 @pytest.mark.parametrize(
     ("seen", "message"),
     [
-        ([torch.zeros(1, 6, 4)] * 2, "embeds its input 2 times in a pass"),
+        ([torch.arange(24.0).view(1, 6, 4)] * 2, "embeds its input 2 times in a pass"),
         ([], "does not make its embeddings"),
         ([(torch.zeros(1, 6, 4),)], "does not make its embeddings"),
         ([torch.zeros(6, 4)], "does not make its embeddings"),

@@ -5,6 +5,7 @@ import pytest
 from headlight import UnknownName
 from headlight.renderers.colours import (
     DARK,
+    GREY,
     HEAD_KINDS,
     LIGHT,
     NAMES,
@@ -46,9 +47,18 @@ def test_ink_is_readable_at_every_strength(paper: Paper, colours: Palette, is_si
     assert contrast(paper.faint, paper.paper) >= 4.5
 
 
+@pytest.mark.parametrize("paper", [LIGHT, DARK], ids=["light", "dark"])
+def test_scores_beyond_the_scale_are_grey_and_readable(paper: Paper) -> None:
+    for share in (-40.0, -1.01, 1.01, 40.0):
+        seen = shade(share, True, PALETTES["blue_red"], paper)
+        assert max(seen) == min(seen)
+        assert contrast(paper.ink, seen) >= 4.5
+    assert shade(1.0, True, PALETTES["blue_red"], paper) != seen
+
+
 def test_white_is_readable_on_every_colour_of_a_terminal() -> None:
     for colours in PALETTES.values():
-        for share in (-1.0, -0.5, 0.06, 1.0):
+        for share in (-1.5, -1.0, -0.5, 0.06, 1.0):
             assert contrast((255, 255, 255), shade(share, True, colours, DARK)) >= 4.5
 
 
@@ -81,7 +91,7 @@ def test_every_hue_has_a_name() -> None:
         for each in PALETTES.values()
         for colour in (each.positive, each.negative, each.unsigned)
     }
-    assert used | set(HEAD_KINDS.values()) == set(NAMES)
+    assert used | set(HEAD_KINDS.values()) | {GREY} == set(NAMES)
 
 
 def test_scales_are_in_one_place_and_bounded() -> None:

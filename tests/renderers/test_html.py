@@ -20,6 +20,7 @@ def generated(count: int = 2) -> Generation:
             [9.0, 0.5, *([-0.25] * step)],
             tokens=names[: 2 + step],
             is_special=(False,) * (2 + step),
+            is_sink=(True, *[False] * (1 + step)),
             texts=(),
             offsets=None,
             segments=None,

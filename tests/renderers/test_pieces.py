@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from headlight.renderers.pieces import headline, pieces, scaled, token_pieces
+from headlight.renderers.pieces import headline, pieces, scale_words, scaled, token_pieces
 from tests.test_attribution import made
 
 
@@ -32,6 +32,35 @@ def test_tokens_that_share_a_character_are_one_piece() -> None:
     ]
 
 
+def test_a_piece_that_covers_a_sink_is_one() -> None:
+    emoji = made(
+        [9.0, 0.2, 0.4],
+        tokens=("ð", "Ł", "film"),
+        texts=("🎬film",),
+        offsets=((0, 1), (0, 1), (1, 5)),
+        segments=(0, 0, 0),
+        word_ids=(0, 0, 1),
+        is_special=(False,) * 3,
+        is_sink=(True, False, False),
+    )
+    first, film = pieces(emoji)
+    assert (first.is_sink, film.share) == (True, 1.0)
+    assert first.share == pytest.approx(23)
+
+
+@pytest.mark.parametrize(
+    ("sinks", "words"),
+    [
+        ((), "scale: largest ordinary token"),
+        ((1,), "scale: largest ordinary token but the first"),
+        ((1, 4), "scale: largest ordinary token but the first of each window"),
+        ((0,), "scale: largest ordinary token"),
+    ],
+)
+def test_the_scale_is_said(sinks: tuple[int, ...], words: str) -> None:
+    assert scale_words(made(is_sink=tuple(place in sinks for place in range(8)))) == words
+
+
 def test_headline_tells_what_was_explained() -> None:
     assert headline(made()) == "attcat · positive (logit 1.5, probability 0.8) · toy"
 
@@ -47,7 +76,7 @@ def test_pieces_of_several_maps_share_a_scale() -> None:
 
 def test_tokens_without_their_text_are_pieces_too() -> None:
     shown = token_pieces(
-        ["[CLS]", "un", "##loved", "film"], [9.0, -1.0, 0.5, 2.0], [True, *[False] * 3]
+        ["[CLS]", "un", "##loved", "film"], [9.0, -1.0, 0.5, 2.0], [True, *[False] * 3], [False] * 4
     )
     assert [(p.before, p.text, p.share, p.segment) for p in shown] == [
         ("", "[CLS]", 4.5, None),
@@ -55,5 +84,5 @@ def test_tokens_without_their_text_are_pieces_too() -> None:
         ("", "loved", 0.25, 0),
         (" ", "film", 1.0, 0),
     ]
-    (alone,) = token_pieces(["[SEP]"], [3.0], [True])
+    (alone,) = token_pieces(["[SEP]"], [3.0], [True], [False])
     assert alone.share == 1.0

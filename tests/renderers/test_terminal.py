@@ -20,12 +20,12 @@ def printed(thing: object, **console: object) -> str:
 def test_plain_terminal_shows_numbers_and_bars() -> None:
     assert printed(made().words(), no_color=True).splitlines()[:7] == [
         "attcat · positive (logit 1.5, probability 0.8) · toy",
-        "       [CLS]  +0.9  ++++++++++++++++",
+        "       [CLS]  +0.9                  ",
         "        film  +0.1  ++++            ",
         "           ,    +0                  ",
         "unbelievable  -0.2  --------        ",
         "        film  -0.4  ----------------",
-        "       [SEP]  +0.3  ++++++++++++    ",
+        "       [SEP]  +0.3                  ",
     ]
 
 
@@ -49,4 +49,5 @@ def test_generations_show_the_strongest_inputs(writer: Model) -> None:
     made_up = headlight.explain_generation(writer, "the keys", max_new_tokens=2)
     text = printed(matrix_table(made_up), no_color=True)
     assert "strongest inputs" in text
+    assert "left out where beyond the scale: the first token" in text
     assert "output" in printed(made_up, no_color=True)

@@ -1,20 +1,25 @@
 """The double computes what the network computes, whatever it is made of, and the network is not touched."""
 
+import gc
 import threading
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from accelerate import dispatch_model
+from accelerate.hooks import AlignDevicesHook, SequentialHook
 from torch import Tensor, nn
 from transformers import BertForSequenceClassification, PreTrainedModel
 
 import headlight
 from headlight import METHODS, Batch, UnsupportedModel
 from headlight.models.model import Task
-from headlight.running.double import double
+from headlight.running.double import copied_hook, double
 from tests.networks import network, options, rows
 
 LENGTHS = Batch.from_ids(rows())
@@ -301,3 +306,87 @@ def test_training_beside_many_explanations_changes_no_score() -> None:
         other.join()
     assert missing
     assert not any(missing)
+
+
+# ------------------------------------------------------------------------------------------ memory
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Python does not look for circles of references inside."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def networks_in_memory() -> int:
+    return sum(issubclass(type(each), PreTrainedModel) for each in gc.get_objects())
+
+
+def test_a_double_is_freed_as_soon_as_nobody_has_it() -> None:
+    wrapped = headlight.wrap(fresh())
+    with without_collection():
+        made = double(wrapped)
+        known = weakref.ref(made.network)
+        del made
+        assert known() is None
+
+
+@pytest.mark.parametrize("method", ["attn_lrp", "lrp", "attcat", "integrated_gradients", "alti"])
+def test_an_explanation_leaves_no_network_in_memory(method: str) -> None:
+    wrapped = headlight.wrap(network("bert", Task.SEQUENCE))
+    headlight.explain(wrapped, LENGTHS, method)
+    with without_collection():
+        before = networks_in_memory()
+        headlight.explain(wrapped, LENGTHS, method)
+        assert networks_in_memory() == before
+
+
+# ------------------------------------------------------------------------------ spread by accelerate
+
+
+def spread(net: Any) -> Any:
+    """A network as accelerate spreads it, every part with a hook that moves its inputs to its device."""
+    parts = (
+        "bert.embeddings",
+        "bert.encoder.layer.0",
+        "bert.encoder.layer.1",
+        "bert.encoder.layer.2",
+    )
+    places = dict.fromkeys((*parts, "bert.pooler", "dropout", "classifier"), "cpu")
+    return dispatch_model(net, places, main_device="cpu", force_hooks=True)
+
+
+def test_a_network_that_accelerate_spread_gives_the_same_scores(
+    expected: dict[str, list[np.ndarray]],
+) -> None:
+    net = spread(fresh())
+    hooked = [part for part in net.modules() if hasattr(part, "_hf_hook")]
+    hooks = [vars(part._hf_hook).copy() for part in hooked]
+    assert len(hooks) > 5
+    assert_equal(scores(net, FAST), {name: expected[name] for name in FAST})
+    assert [vars(part._hf_hook) for part in hooked] == hooks, (
+        "a pass noted something in the user's hooks"
+    )
+
+
+def test_a_network_that_accelerate_spread_still_gets_token_types() -> None:
+    ids = rows(1)
+    types = [[int(place > 2) for place in range(len(row))] for row in ids]
+    batch = Batch.from_ids(ids, None, types)
+    plain, moved, without = (
+        headlight.explain(headlight.wrap(net), own, "input_x_gradient").scores
+        for net, own in ((fresh(), batch), (spread(fresh()), batch), (fresh(), Batch.from_ids(ids)))
+    )
+    np.testing.assert_allclose(moved, plain, rtol=1e-9)
+    assert np.abs(plain - without).max() > 1e-6
+
+
+def test_hooks_in_a_row_are_copied_one_by_one() -> None:
+    first, second = AlignDevicesHook("cpu"), AlignDevicesHook("cpu")
+    made = copied_hook(SequentialHook(first, second))
+    assert [type(hook) for hook in made.hooks] == [AlignDevicesHook] * 2
+    assert first not in made.hooks

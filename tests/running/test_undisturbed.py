@@ -19,7 +19,7 @@ import headlight
 from headlight import Batch, HeadlightError
 from headlight.models.model import Task
 from headlight.running.undisturbed import DEVICES, EAGERLY, Interrupts, undisturbed
-from headlight.trace.capture import RECORDER
+from headlight.trace.recorder import RECORDER
 from tests.contracts.test_no_mark import assert_same, fingerprint
 from tests.networks import network, rows
 

@@ -1,6 +1,7 @@
 """What is captured is what the network computes, and nothing stays behind."""
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,7 +23,8 @@ from headlight.models.architectures import Architecture
 from headlight.models.model import Task
 from headlight.running.double import double
 from headlight.target import Target
-from headlight.trace.capture import Recorder, Wants, watching
+from headlight.trace.capture import watching
+from headlight.trace.recorder import Recorder, Wants
 from headlight.trace.trace import NEEDS, trace
 from tests.networks import CONFIGS, TARGETS, in_pairs, model, network, rows
 
@@ -34,7 +36,8 @@ def test_logits_are_those_of_the_plain_network(family: str, task: Task) -> None:
     with torch.no_grad():
         plain = wrapped.network(inputs.ids, attention_mask=inputs.attended.long())
     targets = [TARGETS.get(task, Target())] * len(rows())
-    seen = trace(wrapped, Batch.from_ids(rows()).rows, targets, NEEDS).logits
+    whole = replace(wrapped, gives_few_logits=False)
+    seen = trace(whole, Batch.from_ids(rows()).rows, targets, NEEDS).logits
     expected = plain.start_logits if task is Task.QUESTION else plain.logits
     found = seen[..., 0] if task is Task.QUESTION else seen
     found = found[:, 0] if task in (Task.SEQUENCE, Task.REGRESSION) else found
@@ -42,6 +45,24 @@ def test_logits_are_those_of_the_plain_network(family: str, task: Task) -> None:
     difference = (found - expected).abs()
     worst = difference[inputs.present] if real is not None else difference
     assert float(worst.max()) <= 2e-5 * float(expected.abs().max())
+
+
+def test_a_causal_network_gives_only_the_logits_that_are_read() -> None:
+    wrapped, targets = model("llama", Task.CAUSAL), [Target(), Target(position=2), Target()]
+    read = trace(wrapped, Batch.from_ids(rows()).rows, targets, {"embedding_gradient"})
+    whole = trace(
+        replace(wrapped, gives_few_logits=False),
+        Batch.from_ids(rows()).rows, targets, {"embedding_gradient"},
+    )  # fmt: skip
+    assert read.inputs.read == tuple(sorted({len(rows()[0]) - 1, 2, len(rows()[2]) - 1}))
+    assert read.logits.shape[1] == len(read.inputs.read)
+    assert read.goal.positions.tolist() == whole.goal.positions.tolist()
+    torch.testing.assert_close(
+        read.goal.term_logits(read.logits), whole.goal.term_logits(whole.logits)
+    )
+    torch.testing.assert_close(
+        read.gradients("probability").embeddings, whole.gradients("probability").embeddings
+    )
 
 
 @pytest.mark.parametrize("family", CONFIGS)
@@ -78,11 +99,11 @@ def test_another_thread_s_pass_is_not_recorded() -> None:
             other.start()
             other.join()
         wrapped.network(plain)
-        assert not recorder.attention
+        assert not recorder.attended
         assert not recorder.block_inputs
         assert recorder.embeddings is None
         own.network(plain)
-    assert len(recorder.attention) == len(recorder.block_inputs) == 3
+    assert len(recorder.attended) == len(recorder.block_inputs) == 3
 
 
 # --------------------------------------------------------------------------------- unknown families
@@ -106,8 +127,9 @@ def test_unknown_families_do_what_needs_no_row() -> None:
         for name in working:
             alone = headlight.explain(wrapped, Batch.from_ids([9, 10]), name)
             assert found[name][1].scores == pytest.approx(alone.scores, rel=1e-4, abs=1e-6)
+        without = replace(wrapped, architecture=None)
         with pytest.raises(UnsupportedModel, match=r"no row in the architecture table.*blocks"):
-            headlight.explain(wrapped, batch, "attcat")
+            headlight.explain(without, batch, "attcat")
 
 
 def test_attention_with_sinks_is_refused_and_the_rest_works() -> None:

@@ -1,7 +1,6 @@
 """The numbers that are explained: logits, probabilities, and where relevance starts."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -66,6 +65,7 @@ def goal(kind: str, outputs: tuple[str, ...] = ("logit", "logit")) -> Goal:
     return Goal(
         resolved=(),
         positions=torch.tensor([[0, 2], [1, 0]]),
+        columns=torch.tensor([[0, 2], [1, 0]]),
         classes=torch.tensor([[2, 0], [1, 0]]),
         signs=torch.tensor([[1.0, -1.0], [1.0, 0.0]]).double(),
         weights=torch.ones(2, 3).double(),
@@ -107,13 +107,12 @@ def test_every_row_has_its_own_output_and_a_span_is_a_product() -> None:
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-@pytest.mark.parametrize("size", ["one", "logit"])
-def test_relevance_starts_at_the_terms_of_a_sign(sign: float, size: Any) -> None:
-    found = goal("class").seed(LOGITS, sign, size)
+def test_relevance_starts_at_the_terms_of_a_sign(sign: float) -> None:
+    found = goal("class").seed(LOGITS, sign)
     places = {1.0: [(0, 0, 2), (1, 1, 1)], -1.0: [(0, 2, 0)]}[sign]
     expected = torch.zeros_like(LOGITS)
     for place in places:
-        expected[place] = 1.0 if size == "one" else LOGITS[place]
+        expected[place] = 1.0
     torch.testing.assert_close(found, expected)
 
 

@@ -18,10 +18,10 @@ from headlight.models.model import BlockParts, Task
 from headlight.models.readout import Readout, Stretch
 from headlight.running import logits as running
 from headlight.trace.baselines import ZERO
-from headlight.trace.capture import BlockRecord, Captured
 from headlight.trace.decoder import Decoder
 from headlight.trace.forward import Pass
 from headlight.trace.goal import Goal
+from headlight.trace.recorder import BlockRecord, Captured
 from headlight.trace.relevance.intercept import Interception, Switchboard
 from headlight.trace.resolve import ResolvedTarget, Term
 from headlight.trace.trace import NEEDS, Noted, Trace, trace, traces
@@ -122,7 +122,7 @@ def goal_for(classes: Sequence[int]) -> Goal:
     weights = torch.zeros(len(classes), TOKENS, dtype=torch.float64)
     weights[:, 0] = 1
     return Goal(
-        decisions, first, torch.tensor(classes)[:, None], torch.ones(len(classes), 1).double(),
+        decisions, first, first, torch.tensor(classes)[:, None], torch.ones(len(classes), 1).double(),
         weights, "class", ("logit",) * len(classes),
     )  # fmt: skip
 

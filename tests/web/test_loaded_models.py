@@ -56,7 +56,7 @@ def test_the_first_model_is_there_at_once_and_the_others_come(
 ) -> None:
     known, gate = {"one": classifier, "two": tagger}, Event()
 
-    def load(name: str) -> Model:
+    def load(name: str, **_place: object) -> Model:
         assert name == "one" or gate.wait(10)
         return known[name]
 
@@ -77,7 +77,7 @@ def test_a_server_that_closes_loads_nothing_more(
     classifier: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(loaded_models, "load", lambda name: asked.append(name) or classifier)  # type: ignore[func-returns-value]
+    monkeypatch.setattr(loaded_models, "load", lambda name, **_: asked.append(name) or classifier)  # type: ignore[func-returns-value]
     loaded = LoadedModels(("one", "two"))
     loaded.close()
     loaded.fill()

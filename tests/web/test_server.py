@@ -24,6 +24,7 @@ from headlight.cli import app, main
 from headlight.errors import MissingExtra
 from headlight.web.app import STATIC
 from headlight.web.limits import Limits
+from headlight.web.loaded_models import LoadedModels
 from headlight.web.server import DRAIN, Address, found_runs, serve
 from tests.known import known
 
@@ -241,12 +242,12 @@ class Uvicorn:
 def test_a_server_says_where_it_is_and_gives_back_the_signals(
     host: str, token: str | None, shown: str, classifier: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headlight.web.loaded_models.load", lambda _name: classifier)
+    monkeypatch.setattr("headlight.web.loaded_models.load", lambda _name, **_place: classifier)
     monkeypatch.setattr("headlight.web.server.uvicorn.Server", Uvicorn)
     before = [signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT)]
     said: list[str] = []
     try:
-        serve(["one", "one"], [], Address(host, 0, token), Limits(seconds=7), said.append)
+        serve(LoadedModels(("one",)), [], Address(host, 0, token), Limits(seconds=7), said.append)
     except InvalidInput:
         pytest.skip(f"this machine has no {host}")
     config, port = Uvicorn.seen

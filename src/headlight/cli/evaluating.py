@@ -1,7 +1,9 @@
-"""Commands that measure: `evaluate`, `report`, `replicate`, `metrics`, `data`."""
+"""Commands that measure: `evaluate`, `report`, `replicate`."""
 
 import sys
+from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +23,8 @@ from headlight.cli.checking import (
 )
 from headlight.cli.options import (
     DEFAULT_MODEL,
+    DeviceOption,
+    DtypeOption,
     ModelOption,
     SettingsOption,
     StrictOption,
@@ -29,10 +33,12 @@ from headlight.cli.options import (
     quiet_libraries,
 )
 from headlight.errors import InvalidOption
+from headlight.loading.placement import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
     from headlight.evaluation.request import Request
     from headlight.evaluation.results import Results
+    from headlight.models.model import Model
 
 app = typer.Typer()
 
@@ -75,7 +81,8 @@ class TableForm(StrEnum):
     "headlight evaluate --data samples/sentiment --methods attcat,gae,rollout --out runs/first\n\n"
     "headlight evaluate --model qa --data samples/qa --methods all --metrics precision_at_k --out runs/qa\n\n"
     "headlight evaluate --data reviews.csv:text,label --metrics aopc,aopc@mask_lrp --out runs/mine\n\n"
-    "headlight evaluate --data sst2 --methods all --metrics all --engine ray --out runs/sst2"
+    "headlight evaluate --data sst2 --methods all --metrics all --engine ray --out runs/sst2\n\n"
+    "headlight evaluate --data sst2 --model ./my-model --device cuda --dtype bfloat16 --out runs/half"
 )
 def evaluate(
     data: Annotated[
@@ -88,6 +95,8 @@ def evaluate(
         ),
     ],
     model: ModelOption = DEFAULT_MODEL,
+    device: DeviceOption = None,
+    dtype: DtypeOption = DEFAULT_DTYPE,
     methods: Annotated[
         str,
         typer.Option(
@@ -170,13 +179,14 @@ def evaluate(
 
     from headlight.evaluation.evaluate import run
     from headlight.evaluation.request import Request
+    from headlight.loading.load import load
 
     quiet_libraries()
     request = Request(
         model,
         data,
-        listed(methods, "methods", data, model),
-        listed(metrics, "metrics", data, model),
+        listed(methods, "methods", data, lambda: load(model, device=device, dtype=dtype)),
+        listed(metrics, "metrics", data, lambda: load(model, device=device, dtype=dtype)),
         out=out,
         limit=limit,
         seed=seed,
@@ -193,6 +203,8 @@ def evaluate(
         engine=engine.value,
         address=address,
         progress=True,
+        device=device,
+        dtype=dtype,
     )
     if dry_run:
         show_plan(request)
@@ -205,17 +217,16 @@ def evaluate(
         )
 
 
-def listed(given: str, kind: str, data: str, model: str) -> list[str]:
+def listed(given: str, kind: str, data: str, load: "Callable[[], Model]") -> list[str]:
     """The names in a list with commas; 'all' gives all that fit, an empty list the defaults."""
     from headlight.evaluation.evaluate import fitting_metrics
     from headlight.evaluation.request import DEFAULT_METHODS, DEFAULT_METRICS
     from headlight.explaining.plan import methods_for
-    from headlight.loading.load import load
 
     if not given:
         return list(DEFAULT_METHODS if kind == "methods" else DEFAULT_METRICS)
     if given == "all":
-        return methods_for(load(model)) if kind == "methods" else fitting_metrics(model, data)
+        return methods_for(load()) if kind == "methods" else fitting_metrics(load(), data)
     return named(given)
 
 
@@ -381,35 +392,6 @@ def show_comparison(found: "Results", method: str) -> None:
     Console(markup=False, emoji=False).print(table)
 
 
-@app.command()
-def metrics() -> None:
-    """List the metrics of `headlight evaluate`."""
-    from headlight.registry.declarations import declared
-
-    known = declared("metric")
-    table = Table(box=None)
-    for name in ("metric", "better", "options", "what it measures"):
-        table.add_column(name, no_wrap=name == "metric")
-    for entry in map(known.__getitem__, known):
-        table.add_row(entry.name, entry.better, ", ".join(entry.options), entry.summary)
-    Console().print(table)
-
-
-@app.command()
-def data() -> None:
-    """List the data sets that `headlight evaluate` knows by name."""
-    from headlight.data.datasets import DATASETS, OWN
-
-    table = Table(box=None)
-    for name in ("data", "from", "what it is"):
-        table.add_column(name, no_wrap=name == "data")
-    for name, known in OWN.items():
-        table.add_row(name, "headlight", known.about)
-    for name, known in DATASETS.entries.items():
-        table.add_row(name, known.hub or "a file", known.about)
-    Console().print(table)
-
-
 @app.command(
     epilog="Examples:\n\nheadlight replicate decoded --offline\n\n"
     "headlight replicate mask_lrp --data sst2=dev.jsonl --limit 200 --out runs/mask_lrp"
@@ -429,6 +411,8 @@ def replicate(
     offline: Annotated[
         bool, typer.Option("--offline", help="Use only embedded models, samples and local copies.")
     ] = False,
+    device: DeviceOption = None,
+    dtype: DtypeOption = DEFAULT_DTYPE,
 ) -> None:
     """Compute the tables of a paper, and show its numbers beside ours."""
     copies = dict(each.split("=", 1) for each in data or [] if "=" in each)
@@ -438,13 +422,20 @@ def replicate(
         check_data(each)
     check_folder(out)
 
+    from headlight.loading.load import load
     from headlight.report.published import PUBLISHED
     from headlight.report.replication import markdown
     from headlight.report.replication import replicate as run
 
     quiet_libraries()
     for found in run(
-        paper.value, data=copies, limit=limit, out=out, offline=offline, progress=True
+        paper.value,
+        data=copies,
+        limit=limit,
+        out=out,
+        offline=offline,
+        progress=True,
+        loader=partial(load, device=device, dtype=dtype),
     ):
         print(markdown(found), flush=True)
     if PUBLISHED[paper].notes:

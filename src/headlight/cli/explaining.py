@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from headlight.amounts import bytes_of
 from headlight.cli.checking import (
     check_labels,
     check_layer,
@@ -22,6 +23,8 @@ from headlight.cli.checking import (
 from headlight.cli.options import (
     DEFAULT_MODEL,
     ContrastOption,
+    DeviceOption,
+    DtypeOption,
     ModelOption,
     OneTextArgument,
     PairOption,
@@ -52,6 +55,7 @@ from headlight.cli.writing import (
     show_layers,
 )
 from headlight.errors import InvalidOption, UnsupportedModel
+from headlight.loading.placement import DEFAULT_DTYPE
 from headlight.registry.entries import FALLBACK, PREFERRED
 
 if TYPE_CHECKING:
@@ -83,12 +87,15 @@ class Preset(StrEnum):
     "headlight explain --input reviews.csv --column text --output reviews.jsonl\n\n"
     'headlight explain "not a bad film" --layers --output layers.png\n\n'
     'headlight explain "The keys to the cabinet" --model gpt2 --target are --contrast is\n\n'
-    'headlight explain "The capital of France is" --model llm --generate 5'
+    'headlight explain "The capital of France is" --model llm --generate 5\n\n'
+    'headlight explain "a charming journey" --model ./my-model --device cuda:1 --dtype bfloat16'
 )
 def explain(
     text: TextArgument = None,
     pair: PairOption = None,
     model: ModelOption = DEFAULT_MODEL,
+    device: DeviceOption = None,
+    dtype: DtypeOption = DEFAULT_DTYPE,
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -125,6 +132,10 @@ def explain(
     batch_size: Annotated[
         int, typer.Option("--batch-size", "-b", min=1, help="Texts per forward pass.")
     ] = 32,
+    memory: Annotated[
+        str | None,
+        typer.Option(help="Most memory that a pass may take above the weights, such as 3GB."),
+    ] = None,
     stride: Annotated[
         int | None,
         typer.Option(min=0, help="Explain long texts in windows that overlap by this many tokens."),
@@ -148,6 +159,7 @@ def explain(
     if generate is not None:
         check_matrix_format(output_format, output)
     check_methods(method or usual, options, variant)
+    options |= {} if memory is None else {"memory": bytes_of(memory)}
     check_models(model)
     check_labels(model, wanted.label, wanted.contrast)
     texts = given_texts(text, pair, source, column, pair_column, strict=strict)
@@ -157,7 +169,7 @@ def explain(
     from headlight.explaining.generation import explain_generation
     from headlight.explaining.layers import explain_layers
 
-    loaded = load_model(model)
+    loaded = load_model(model, device, dtype)
     if generate is not None:
         _, prompt = single(method or ["the default"], texts, "--generate")
         if not isinstance(prompt, str):
@@ -246,6 +258,8 @@ def compare(
     text: OneTextArgument,
     pair: PairOption = None,
     model: ModelOption = DEFAULT_MODEL,
+    device: DeviceOption = None,
+    dtype: DtypeOption = DEFAULT_DTYPE,
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -280,7 +294,7 @@ def compare(
     from headlight.explaining.explain import explain as explain_texts
     from headlight.explaining.plan import default_method
 
-    loaded = load_model(model)
+    loaded = load_model(model, device, dtype)
     answers = explain_texts(
         loaded,
         texts,
@@ -301,6 +315,8 @@ def mix(
     text: OneTextArgument,
     pair: PairOption = None,
     model: ModelOption = DEFAULT_MODEL,
+    device: DeviceOption = None,
+    dtype: DtypeOption = DEFAULT_DTYPE,
     method: Annotated[
         str, typer.Option("--method", "-a", help="rollout, alti, alti_ln2, norms or globenc.")
     ] = "alti",
@@ -328,7 +344,7 @@ def mix(
     from headlight.plot import matrix
     from headlight.renderers.matrix import MatrixMap
 
-    found = mix_tokens(load_model(model), given, method, **options)
+    found = mix_tokens(load_model(model, device, dtype), given, method, **options)
     Console().print(MatrixMap(found, layer, not single))
     if output is not None:
         found.save(output)
@@ -345,6 +361,8 @@ def conservation(
     text: OneTextArgument,
     pair: PairOption = None,
     model: ModelOption = DEFAULT_MODEL,
+    device: DeviceOption = None,
+    dtype: DtypeOption = DEFAULT_DTYPE,
     target: TargetOption = None,
     preset: Annotated[
         Preset, typer.Option(help="The set of rules for sending relevance.")
@@ -358,7 +376,10 @@ def conservation(
     from headlight.explaining.conservation import conservation as left_over
 
     sums = left_over(
-        load_model(model), given, parsed_target(target, None, False), preset=preset.value
+        load_model(model, device, dtype),
+        given,
+        parsed_target(target, None, False),
+        preset=preset.value,
     )
     table = Table(box=None, pad_edge=False)
     table.add_column("boundary")

@@ -20,6 +20,8 @@ from headlight.cli.checking import (
 )
 from headlight.cli.options import (
     DEFAULT_MODEL,
+    DeviceOption,
+    DtypeOption,
     ModelOption,
     PictureOption,
     StrictOption,
@@ -27,6 +29,7 @@ from headlight.cli.options import (
     load_model,
     note,
 )
+from headlight.loading.placement import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
     from headlight.text import Text
@@ -89,6 +92,8 @@ CountsArgument = Annotated[
 def learn(
     data: DataOption,
     model: ModelOption = DEFAULT_MODEL,
+    device: DeviceOption = None,
+    dtype: DtypeOption = DEFAULT_DTYPE,
     column: ColumnOption = None,
     pair_column: PairColumnOption = None,
     strict: StrictOption = False,
@@ -118,7 +123,7 @@ def learn(
     from headlight.renderers.heads import HeadMap
 
     found = learn_heads(
-        load_model(model),
+        load_model(model, device, dtype),
         texts,
         parser=parser,
         limit=limit,
@@ -265,6 +270,8 @@ def compare(
 def sizes(
     data: DataOption,
     model: ModelOption = DEFAULT_MODEL,
+    device: DeviceOption = None,
+    dtype: DtypeOption = DEFAULT_DTYPE,
     column: ColumnOption = None,
     pair_column: PairColumnOption = None,
     strict: StrictOption = False,
@@ -286,7 +293,7 @@ def sizes(
     from headlight.plot import sample_sizes as sizes_picture
 
     found = sample_sizes(
-        load_model(model),
+        load_model(model, device, dtype),
         texts,
         parser=parser,
         limit=limit,

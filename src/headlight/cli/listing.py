@@ -1,4 +1,4 @@
-"""Commands that list methods and models: `methods`, `models`."""
+"""Commands that list what there is: `methods`, `metrics`, `models`, `data`."""
 
 from typing import Annotated
 
@@ -68,3 +68,32 @@ def models() -> None:
     console.print(
         "--model takes one of these names, a folder written by save_pretrained, an adapter file, or a hub name."
     )
+
+
+@app.command()
+def metrics() -> None:
+    """List the metrics of `headlight evaluate`."""
+    from headlight.registry.declarations import declared
+
+    known = declared("metric")
+    table = Table(box=None)
+    for name in ("metric", "better", "options", "what it measures"):
+        table.add_column(name, no_wrap=name == "metric")
+    for entry in map(known.__getitem__, known):
+        table.add_row(entry.name, entry.better, ", ".join(entry.options), entry.summary)
+    Console().print(table)
+
+
+@app.command()
+def data() -> None:
+    """List the data sets that `headlight evaluate` knows by name."""
+    from headlight.data.datasets import DATASETS, OWN
+
+    table = Table(box=None)
+    for name in ("data", "from", "what it is"):
+        table.add_column(name, no_wrap=name == "data")
+    for name, known in OWN.items():
+        table.add_row(name, "headlight", known.about)
+    for name, known in DATASETS.entries.items():
+        table.add_row(name, known.hub or "a file", known.about)
+    Console().print(table)

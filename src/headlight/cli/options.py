@@ -8,6 +8,7 @@ import typer
 
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.files import is_file, read_texts
+from headlight.loading.placement import DEFAULT_DTYPE, DTYPES, check_device_name, check_dtype_name
 from headlight.registry.entries import parse_option
 from headlight.text import check_text
 
@@ -37,6 +38,37 @@ ModelOption = Annotated[
         "--model",
         "-m",
         help="An embedded model, a folder, or a hub name; `headlight models` lists them.",
+    ),
+]
+
+
+def checked_device(name: str | None) -> str | None:
+    """The name of a device, as it was given."""
+    check_device_name(name)
+    return name
+
+
+def checked_dtype(name: str) -> str:
+    """The name of a type, as it was given."""
+    check_dtype_name(name)
+    return name
+
+
+DeviceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--device",
+        callback=checked_device,
+        help="Where to run the model, such as cuda, cuda:1 or mps. Default: the CPU.",
+    ),
+]
+DtypeOption = Annotated[
+    str,
+    typer.Option(
+        "--dtype",
+        callback=checked_dtype,
+        help=f"The type of the weights: {', '.join(DTYPES)}. bfloat16 takes half the memory of float32; auto "
+        "is the type in which they were saved.",
     ),
 ]
 TargetOption = Annotated[
@@ -156,12 +188,12 @@ def parsed_options(given: list[str] | None) -> dict[str, Any]:
     return options
 
 
-def load_model(name: str) -> "Model":
+def load_model(name: str, device: str | None = None, dtype: str = DEFAULT_DTYPE) -> "Model":
     """Load a model, without messages from its libraries."""
     from headlight.loading.load import load
 
     quiet_libraries()
-    return load(name)
+    return load(name, device=device, dtype=dtype)
 
 
 def quiet_libraries() -> None:

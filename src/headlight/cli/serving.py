@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from headlight.cli.checking import check_models, check_run
+from headlight.cli.options import DEFAULT_MODEL, DeviceOption, DtypeOption, quiet_libraries
 from headlight.errors import missing_extra
+from headlight.loading.placement import DEFAULT_DTYPE
 
 app = typer.Typer()
 
@@ -20,6 +22,7 @@ LEFT_OUT = "decoder"
     epilog="Examples:\n\n"
     "headlight serve\n\n"
     "headlight serve --model sentiment --model ./my-model --run runs/sst2 --port 8080\n\n"
+    "headlight serve --model ./my-model --device cuda --dtype bfloat16\n\n"
     "HEADLIGHT_TOKEN=… headlight serve --host 0.0.0.0"
 )
 def serve(
@@ -31,6 +34,8 @@ def serve(
             help="A model to serve. Repeatable. Default: the embedded models that are installed.",
         ),
     ] = None,
+    device: DeviceOption = None,
+    dtype: DtypeOption = DEFAULT_DTYPE,
     run: Annotated[
         list[Path] | None,
         typer.Option("--run", help="The folder of an evaluation run to show. Repeatable."),
@@ -63,16 +68,17 @@ def serve(
         listening(address).close()
 
         from headlight.web.limits import Limits
+        from headlight.web.loaded_models import LoadedModels
         from headlight.web.server import serve as serve_page
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "web", "headlight serve") from error
-    from headlight.cli.options import DEFAULT_MODEL, quiet_libraries
     from headlight.loading.catalogue import CATALOGUE, is_here
 
     quiet_libraries()
     present = [name for name, entry in CATALOGUE.items() if name != LEFT_OUT and is_here(entry)]
+    names = dict.fromkeys(model or present or [DEFAULT_MODEL])
     serve_page(
-        model or present or [DEFAULT_MODEL],
+        LoadedModels(tuple(names), device, dtype),
         run or [],
         address,
         Limits(characters=characters, seconds=seconds, waiting=waiting),

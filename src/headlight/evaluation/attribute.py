@@ -15,7 +15,7 @@ from headlight.evaluation.predictions import (
 )
 from headlight.evaluation.records import AttributionRecord
 from headlight.evaluation.settings import Settings
-from headlight.explaining.conservation import relevance_sums
+from headlight.explaining.conservation import modified_sums, relevance_sums
 from headlight.explaining.plan import Plan, known_options, planned
 from headlight.explaining.robust import run_each
 from headlight.methods import METHODS
@@ -103,6 +103,7 @@ def record_of(
         tokens=each.row.tokens,
         ids=each.row.ids,
         special=each.row.is_special,
+        sink=found.is_sink,
         scores=found.scores.tolist(),
         positions=each.positions,
         classes=each.classes,
@@ -152,12 +153,17 @@ def randomised_scores(shard: Shard) -> Iterator[AttributionRecord]:
 def relevance_ledger(shard: Shard) -> Iterator[AttributionRecord]:
     """The sum of relevance at every block boundary, for methods that send relevance, by their presets."""
     variant, options = shard.settings.variant, shard.settings.options
-    presets = {name: METHODS.specified(name).preset_in(variant, options) for name in shard.methods}
-    for preset in sorted({preset for preset in presets.values() if preset}):
+    entries = {name: METHODS.specified(name) for name in shard.methods}
+    rules = {
+        name: ("modified_gradient" in entry.needs, entry.preset_in(variant, options))
+        for name, entry in entries.items()
+    }
+    for is_modified, preset in sorted({rule for rule in rules.values() if rule[1]}):
+        sums_of = modified_sums if is_modified else relevance_sums
         for each in shard.few:
-            sums = relevance_sums(shard.model, [each.row], [each.target], preset)[0]
+            sums = sums_of(shard.model, [each.row], [each.target], preset)[0]
             for name in shard.methods:
-                if presets[name] == preset:
+                if rules[name] == (is_modified, preset):
                     yield AttributionRecord(each.number, name, "ledger", scores=sums)
 
 

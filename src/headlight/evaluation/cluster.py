@@ -2,7 +2,7 @@
 
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -19,7 +19,7 @@ from headlight.loading.load import load
 RETRIES = 5
 """How often a job is given to another worker when its worker dies."""
 loaded = cache(load)
-"""Loads a model by name, once per worker."""
+"""Loads a model by name, device and type, once per worker."""
 
 
 def do(
@@ -27,16 +27,23 @@ def do(
     settings: Settings,
     examples: Mapping[int, Example],
     known: Sequence[AttributionRecord],
+    device: str | None = None,
 ) -> bytes | HeadlightError:
-    """Run a job in a worker: its part, or the error that stopped it."""
+    """Run a job in a worker, with models on this device: its part, or the error that stopped it."""
+    models = partial(loaded, device=device, dtype=settings.dtype)
     # Returned, not raised: Ray would wrap the error, and a user would read a traceback of the worker.
     try:
-        return part_of(job, settings, loaded, examples, known)
+        return part_of(job, settings, models, examples, known)
     except HeadlightError as error:
         return error
 
 
-def run_cluster(folder: Folder, address: str | None, advance: Callable[[Job], object]) -> None:
+def run_cluster(
+    folder: Folder,
+    address: str | None,
+    advance: Callable[[Job], object],
+    device: str | None = None,
+) -> None:
     """Do all unfinished jobs, as many at once as the cluster has room for."""
     try:
         ray = import_module("ray")
@@ -50,7 +57,7 @@ def run_cluster(folder: Folder, address: str | None, advance: Callable[[Job], ob
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise InvalidInput(f"no Ray cluster answers at '{address}': {error}.") from error
     try:
-        schedule(ray, folder, advance)
+        schedule(ray, folder, advance, device)
     finally:
         if is_ours:
             ray.shutdown()
@@ -70,7 +77,9 @@ def check_address(address: str | None) -> None:
         ) from error
 
 
-def schedule(ray: Any, folder: Folder, advance: Callable[[Job], object]) -> None:
+def schedule(
+    ray: Any, folder: Folder, advance: Callable[[Job], object], device: str | None = None
+) -> None:
     """Hand out jobs as they become ready, and store their results."""
     remote = ray.remote(max_retries=RETRIES, num_cpus=folder.settings.threads)(do)
     # Twice the workers, so that each finds its next job waiting while this process writes.
@@ -80,7 +89,8 @@ def schedule(ray: Any, folder: Folder, advance: Callable[[Job], object]) -> None
     while queue:
         while len(running) < room and (job := queue.take()):
             chosen = {n: examples[n] for n in range(job.first, job.last)}
-            handle = remote.remote(job, folder.settings, chosen, attributions_of(folder, job))
+            known = attributions_of(folder, job)
+            handle = remote.remote(job, folder.settings, chosen, known, device)
             running[handle] = job
         (handle, *_), _ = ray.wait(list(running))
         job = running.pop(handle)

@@ -19,6 +19,7 @@ from headlight.evaluation.request import DEFAULT_METHODS, DEFAULT_METRICS, Reque
 from headlight.evaluation.results import Results, results_of
 from headlight.evaluation.settings import Options, Settings
 from headlight.loading.load import load
+from headlight.loading.placement import DEFAULT_DTYPE
 from headlight.metrics.case import METRICS, Metrics, requirements
 from headlight.models.model import Model, Task
 from headlight.progress import progress_of
@@ -50,6 +51,8 @@ def evaluate(
     engine: Literal["local", "ray"] = "local",
     address: str | None = None,
     progress: bool = False,
+    device: str | None = None,
+    dtype: str = DEFAULT_DTYPE,
 ) -> Results:
     """Measure how far methods can be trusted, on a model and a data set.
 
@@ -65,10 +68,12 @@ def evaluate(
     options: options of methods. metric_settings: options of metrics, by metric.
     sanity: how many examples the slow metrics use. shard: examples per job. threads: threads per job.
     engine: 'local', or 'ray' for a cluster at `address`.
+    device, dtype: where and in which type models are loaded by their names, as in `load`. A run may be resumed
+        on another device, but not in another type, which changes scores. Rivals have the type of the model.
     """
     request = Request(
         model, data, methods, metrics, out, limit, seed, strict, explain, rivals, labels, options or {},
-        metric_settings or {}, variant, sanity, shard, threads, engine, address, progress,
+        metric_settings or {}, variant, sanity, shard, threads, engine, address, progress, device, dtype,
     )  # fmt: skip
     return run(request)
 
@@ -80,7 +85,7 @@ def run(request: Request) -> Results:
         folder = prepare_folder(path, ready.settings, ready.examples, ready.methods, ready.metrics)
         with shown(folder, request.progress) as advance:
             if request.engine == "ray":
-                run_cluster(folder, request.address, advance)
+                run_cluster(folder, request.address, advance, request.device)
             else:
                 run_local(folder, ready.models, advance)
         folder.remove_leftovers()
@@ -96,9 +101,9 @@ def preview(request: Request) -> tuple[list[Job], Cost, Settings]:
     return jobs_of(ready.settings, plan(ready.methods, ready.metrics)), cost, ready.settings
 
 
-def fitting_metrics(model: str, data: str) -> list[str]:
+def fitting_metrics(model: str | Model, data: str) -> list[str]:
     """All metrics whose needs a model and a data set meet, except those that compare two models."""
-    task = load(model).task
+    task = (load(model) if isinstance(model, str) else model).task
     examples, _ = read_examples(data, tell=lambda _note: None)
     has = has_of(examples)
     classes = task in (Task.SEQUENCE, Task.TOKEN)

@@ -29,9 +29,14 @@ class Manifest:
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write a manifest completely and flush it to disk."""
+    settings = manifest.settings.to_dict()
+    if (
+        settings["dtype"] == "float32"
+    ):  # written as before types were stored, so that a run stays the same
+        del settings["dtype"]
     kept = {
         "format": manifest.format,
-        "settings": manifest.settings.to_dict(),
+        "settings": settings,
         "rounds": [asdict(each) for each in manifest.rounds],
     }
     if manifest.format > 1:
@@ -82,7 +87,7 @@ def checksum(kept: Mapping[str, Any]) -> str:
 
 
 WHOLE = ("count", "sanity", "shard", "threads")
-TEXTS = ("model", "fingerprint", "data", "data_hash", "explain", "variant")
+TEXTS = ("model", "fingerprint", "data", "data_hash", "explain", "variant", "dtype")
 LISTS = ("labels", "rivals")
 OBJECTS = ("options", "versions")
 

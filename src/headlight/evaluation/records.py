@@ -21,7 +21,8 @@ Float32 = Annotated[float, "float32"]
 class AttributionRecord:
     """The scores of a method on an example, in a role. In the role 'failed', `error` says why there are none.
 
-    positions, classes: where the explained logits are. predicted, gold: class numbers.
+    positions, classes: where the explained logits are. predicted, gold: class numbers. special, sink: as in an
+    `Attribution`; runs of earlier versions have no sinks.
     """
 
     example: int
@@ -40,6 +41,7 @@ class AttributionRecord:
     probability: float | None = None
     logit: float | None = None
     error: str | None = None
+    sink: Sequence[bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ KINDS: dict[str, type[Record]] = {
     "examples": ExampleRecord,
 }
 """The record type of each kind of table."""
+ADDED = {"sink"}
+"""Columns that parts of earlier versions lack."""
 NAMES = {int: "int32", float: "float64", str: "string", bool: "bool_"}
 """Arrow types of plain values."""
 
@@ -117,7 +121,7 @@ def attribution_records(found: "pyarrow.Table") -> list[AttributionRecord]:
 
 def concatenated(kind: str, tables: "Iterable[pyarrow.Table]") -> "pyarrow.Table":
     """Tables of a kind joined into one; an empty table if there are none."""
-    return arrow().concat_tables([table(kind, []), *tables])
+    return arrow().concat_tables([table(kind, []), *tables], promote_options="default")
 
 
 def to_bytes(found: "pyarrow.Table") -> bytes:
@@ -134,9 +138,13 @@ def from_bytes(content: bytes, columns: Sequence[str] | None = None) -> "pyarrow
 
 
 def has_columns(content: bytes, kind: str) -> bool:
-    """Whether bytes are a readable Parquet file with the columns of that kind."""
+    """Whether bytes are a readable Parquet file with the columns of that kind, perhaps without the newest."""
+    known = schema_of(kind)
     try:
-        return bool(from_bytes(content).schema.equals(schema_of(kind)))
+        found = from_bytes(content).schema
+        missing = set(known.names) - set(found.names)
+        expected = arrow().schema([field for field in known if field.name not in missing])
+        return bool(missing <= ADDED and found.equals(expected))
     except (OSError, ValueError, arrow().ArrowException):
         return False
 

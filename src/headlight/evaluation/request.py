@@ -18,6 +18,7 @@ from headlight.explaining.batches import installed_versions
 from headlight.explaining.plan import planned
 from headlight.files import say
 from headlight.loading.load import load
+from headlight.loading.placement import DEFAULT_DTYPE
 from headlight.metrics.case import Metrics, metric_of, metric_options, requirements
 from headlight.models.fingerprint import fingerprint
 from headlight.models.model import Model, Task
@@ -55,6 +56,8 @@ class Request:
     engine: Literal["local", "ray"] = "local"
     address: str | None = None
     progress: bool = False
+    device: str | None = None
+    dtype: str = DEFAULT_DTYPE
 
     def __post_init__(self) -> None:
         if self.engine not in ("local", "ray"):
@@ -62,6 +65,11 @@ class Request:
         if self.engine == "ray" and isinstance(self.model, Model):
             raise InvalidOption(
                 "the workers of a cluster load the model themselves. Give its name or folder."
+            )
+        if isinstance(self.model, Model) and (self.device, self.dtype) != (None, DEFAULT_DTYPE):
+            raise InvalidOption(
+                "device= and dtype= are for a model that is given by its name. Load it with them: "
+                "headlight.load(name, device=…, dtype=…)."
             )
         if not self.methods or not self.metrics:
             raise InvalidOption(
@@ -89,7 +97,7 @@ class Prepared:
 def prepare(request: Request) -> Prepared:
     """Load the model, read the data, and refuse what cannot work before time is spent on it."""
     metrics = metric_options(request.metrics, request.metric_settings)
-    models = loader(request.model)
+    models = loader(request)
     name = request.model if isinstance(request.model, str) else request.model.name
     model = models(name)
     examples, names = examples_of(request)
@@ -110,6 +118,7 @@ def prepare(request: Request) -> Prepared:
         shard=request.shard,
         threads=request.threads or (1 if request.engine == "ray" else torch.get_num_threads()),
         versions=dict(installed_versions()),
+        dtype=dtype_of(model),
     )
     planned(model, list(request.methods), settings.variant, settings.options, 1, False)
     check_examples(model, settings, examples, metrics)
@@ -157,11 +166,27 @@ def has_of(examples: Sequence[Example]) -> dict[str, bool]:
     }
 
 
-def loader(model: str | Model) -> Callable[[str], Model]:
+def loader(request: Request) -> Callable[[str], Model]:
     """A function that gives models by name and loads each once; a given model is not loaded again."""
-    return cache(
-        lambda name: model if isinstance(model, Model) and model.name == name else load(name)
-    )
+    given = request.model
+
+    @cache
+    def model() -> Model:
+        if isinstance(given, Model):
+            return given
+        return load(given, device=request.device, dtype=request.dtype)
+
+    @cache
+    def rival(name: str) -> Model:
+        return load(name, device=request.device, dtype=dtype_of(model()))
+
+    own = given.name if isinstance(given, Model) else given
+    return lambda name: model() if name == own else rival(name)
+
+
+def dtype_of(model: Model) -> str:
+    """The name of the type of a model's weights."""
+    return str(model.network.dtype).removeprefix("torch.")
 
 
 def examples_of(request: Request) -> tuple[list[Example], tuple[str, ...]]:

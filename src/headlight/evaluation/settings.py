@@ -17,7 +17,8 @@ class Settings:
 
     explain: 'predicted' or 'gold', the class whose scores are measured. rivals: other models whose scores
     are compared with these. sanity: how many examples, from the first on, the slow metrics use. shard: examples
-    per job. threads: threads per job; stored, because the last bit of a sum depends on it.
+    per job. threads: threads per job; stored, because the last bit of a sum depends on it. dtype: the type of
+    the weights, which changes scores. The device is not a setting: a run may be resumed on another one.
     """
 
     model: str
@@ -36,6 +37,7 @@ class Settings:
     shard: int = 64
     threads: int = 1
     versions: Mapping[str, str] = field(default_factory=dict)
+    dtype: str = "float32"
 
     def to_dict(self) -> dict[str, Any]:
         """The settings as JSON stores them."""
@@ -48,4 +50,6 @@ class Settings:
             self.fingerprint, self.data_hash, self.explain, self.variant,
             self.rivals, self.options, self.sanity, self.shard,
         ]  # fmt: skip
+        if self.dtype != "float32":  # runs from before types were stored were in 32 bits
+            shared.append(self.dtype)
         return hashlib.sha256(json.dumps(shared, sort_keys=True).encode()).hexdigest()[:16]

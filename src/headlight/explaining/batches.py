@@ -1,28 +1,36 @@
 """From rows and a plan to attributions: rows of similar length share a pass, and all methods share a trace."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 import torch
 
+from headlight.amounts import in_words
 from headlight.attribution import Attribution, Explained
 from headlight.batch import Row
-from headlight.errors import UnstableModel
-from headlight.explaining.plan import ATTENTION_VALUES, Plan
+from headlight.errors import InvalidInput, UnstableModel
+from headlight.explaining.plan import Plan
 from headlight.frozen import FrozenMapping
 from headlight.models.model import Model, is_half_precision
 from headlight.progress import progress_of
 from headlight.registry.entries import Entry
+from headlight.running.allocator import returning_memory
 from headlight.running.double import double
-from headlight.running.memory import in_halves
-from headlight.running.precision import STABLE_PRESETS, needed_type, widened
+from headlight.running.footprint import BATCH_BYTES, SHARE, footprint, free_bytes
+from headlight.running.memory import TOKENS_AT_ONCE, in_halves
+from headlight.running.precision import MEASURED, STABLE_PRESETS, needed_type, widened
 from headlight.running.undisturbed import plain_state, undisturbed
 from headlight.target import Target
+from headlight.trace.recompute import can_recompute
 from headlight.trace.trace import Noted, Trace, traces
+
+RETURNED_FROM = 2_048
+"""Tokens of a row from which freed memory is returned at once; in shorter passes that costs too much time."""
 
 Answers = dict[str, Attribution]
 """The attributions of one row and target, by method."""
@@ -48,14 +56,13 @@ def run_goals(
     model = double(model)
     parts = by_precision(model, plan)
     total = len(rows) * len(parts)
-    with progress_of("explaining", total, is_shown=plan.progress) as advance:
+    with progress_of(
+        f"explaining{said_need(model, rows, parts)}", total, is_shown=plan.progress
+    ) as advance:
         for dtype, part in parts.items():
             wide, digits = widened(model, dtype)
             part = replace(part, digits=digits)
-            most = part.attention_values // (
-                1 if wide is model else 2
-            )  # its numbers are twice as large
-            for bucket in buckets(model, rows, plan.batch_size, most):
+            for bucket in buckets(wide, rows, plan.batch_size, part.needs, plan.memory):
                 by_row = run_bucket(
                     wide, [rows[n] for n in bucket], [goals[n] for n in bucket], part
                 )
@@ -65,6 +72,16 @@ def run_goals(
                 advance(len(bucket))
     names = [entry.name for entry in plan.entries]
     return [[{name: known[name] for name in names} for known in row] for row in answers]
+
+
+def said_need(model: Model, rows: Sequence[Row], parts: Mapping[torch.dtype, Plan]) -> str:
+    """How much memory the longest row will take, in words, if it is much; else ''."""
+    longest, own = max(map(len, rows), default=0), model.network.dtype.itemsize
+    needed = max(
+        footprint(model, part.needs).of(longest) * dtype.itemsize / own
+        for dtype, part in parts.items()
+    )
+    return f" (about {in_words(needed)} for the longest)" if needed > 2**30 else ""
 
 
 def rounded(answers: Answers) -> Answers:
@@ -88,17 +105,18 @@ def by_precision(model: Model, plan: Plan) -> dict[torch.dtype, Plan]:
 
 
 def buckets(
-    model: Model, rows: Sequence[Row], batch_size: int, values: int = ATTENTION_VALUES
+    model: Model,
+    rows: Sequence[Row],
+    batch_size: int,
+    needs: Collection[str] = (),
+    memory: int | None = None,
 ) -> Iterator[list[int]]:
     """Row numbers in groups of similar length, at most `batch_size` each and fewer if rows are long."""
-    config = model.network.config.get_text_config()
-    layers, heads = (
-        getattr(config, f"num_{of}", None) for of in ("hidden_layers", "attention_heads")
-    )
-    maps = (layers or 12) * (heads or 12)
+    each = footprint(model, needs, replayed=TOKENS_AT_ONCE)
+    bound = min(BATCH_BYTES, memory or BATCH_BYTES)
     order = sorted(range(len(rows)), key=lambda n: -len(rows[n]))
     while order:
-        most = max(1, values // (maps * len(rows[order[0]]) ** 2))
+        most = max(1, bound // each.of(len(rows[order[0]])))
         size = 1 if model.takes_one_row else min(batch_size, most)
         yield order[:size]
         order = order[size:]
@@ -108,23 +126,53 @@ def run_bucket(
     model: Model, rows: Sequence[Row], goals: Sequence[Sequence[Target]], plan: Plan
 ) -> list[list[Answers]]:
     """The attributions from one pass, or from passes of half the size if it does not fit into memory."""
+    longest = max(map(len, rows))
+    recomputes = must_recompute(model, longest, plan)
 
     def run(part: Sequence[tuple[Row, Sequence[Target]]]) -> list[list[Answers]]:
         part_rows, part_goals = map(list, zip(*part, strict=True))
-        return undisturbed(lambda: run_pass(model, part_rows, part_goals, plan), plain_state())
+        work = partial(run_pass, model, part_rows, part_goals, plan, recomputes=recomputes)
+        returning = returning_memory() if longest >= RETURNED_FROM else nullcontext()
+        return undisturbed(work, plain_state(), returning)
 
     return in_halves(run, list(zip(rows, goals, strict=True)), lambda pair: len(pair[0]))
 
 
+def must_recompute(model: Model, tokens: int, plan: Plan) -> bool:
+    """Whether a row fits into memory only if blocks are computed again on the way back; refused if not then."""
+    free = free_bytes(model.device) if plan.memory is None else None
+    bound = plan.memory if free is None else int(SHARE * free)
+    needed = footprint(model, plan.needs).of(tokens)
+    if bound is None or needed <= bound:
+        return False
+    if can_recompute(model, plan.needs):
+        needed = footprint(model, plan.needs, recomputes=True).of(tokens)
+        if needed <= bound:
+            return True
+    names = ", ".join(entry.name for entry in plan.entries)
+    where = "are free" if plan.memory is None else "are allowed (memory=)"
+    raise InvalidInput(
+        f"{names} on {tokens} tokens of {model.name} would take about {in_words(needed)} above the weights, "
+        f"and {in_words(bound)} {where}. Give a shorter text, explain it in windows (stride=), or use a method "
+        "that needs less, such as attn_lrp or input_x_gradient."
+    )
+
+
 def run_pass(
-    model: Model, rows: list[Row], goals: list[Sequence[Target]], plan: Plan
+    model: Model,
+    rows: list[Row],
+    goals: list[Sequence[Target]],
+    plan: Plan,
+    *,
+    recomputes: bool = False,
 ) -> list[list[Answers]]:
     """One pass, a trace of it for every target, and every method on each trace."""
     answers: list[list[Answers]] = [[] for _ in rows]
     most = max(map(len, goals))
     # A row with fewer targets than others repeats its last one; the repeated answers are dropped.
     asked = [[own[min(number, len(own) - 1)] for own in goals] for number in range(most)]
-    passes = traces(model, rows, asked, plan.needs, released=plan.variant == "released")
+    is_released = plan.variant == "released"
+    passes = traces(model, rows, asked, plan.needs, released=is_released, recomputes=recomputes)
     for number, (captured, targets) in enumerate(zip(passes, asked, strict=True)):
         for row, answer in enumerate(explained(captured, rows, targets, plan)):
             if number < len(goals[row]):
@@ -165,11 +213,13 @@ def computed(captured: Trace, entry: Entry, plan: Plan) -> tuple[np.ndarray, Seq
 
 
 def lost_digits(model: Model, entry: Entry, variant: str) -> str:
-    """A note if relevance is computed in fewer bits than its rules need, else ''."""
+    """A note if scores are computed in 16 bits, or relevance in fewer than its rules need, else ''."""
     is_stable = entry.preset_in(variant, entry.settled) in STABLE_PRESETS
+    kind = str(model.network.dtype).removeprefix("torch.")
+    if is_stable and is_half_precision(model.network):
+        return f"computed in {kind}: {MEASURED[model.network.dtype]}; use float32 for exact scores"
     if is_stable or model.network.dtype == torch.float64:
         return ""
-    kind = str(model.network.dtype).removeprefix("torch.")
     return f"computed in {kind}, as released: one to three digits are right"
 
 
@@ -205,13 +255,7 @@ def attribution_of(
 ) -> Attribution:
     """The attribution of one row by one method."""
     notes = (*row.notes, plan.note) if plan.note else row.notes
-    if is_half_precision(model.network):
-        kind = str(model.network.dtype).removeprefix("torch.")
-        notes = (
-            *notes,
-            f"computed in {kind}: about three digits are right; use float32 for exact scores",
-        )
-    return Attribution(
+    found = Attribution(
         tokens=row.tokens,
         scores=scores,
         target=target,
@@ -219,6 +263,7 @@ def attribution_of(
         model=model.name,
         signed=entry.signed,
         is_special=row.is_special,
+        is_sink=sinks_of(model, row),
         texts=row.texts,
         offsets=row.offsets,
         segments=row.segments,
@@ -227,6 +272,14 @@ def attribution_of(
         versions=installed_versions(),
         notes=notes,
     )
+    held = found.held_outside
+    return replace(found, notes=(*notes, held)) if held else found
+
+
+def sinks_of(model: Model, row: Row) -> tuple[bool, ...]:
+    """Where attention rests when it finds nothing: the first token, if tokens look back only."""
+    first = row.attended.index(True) if model.is_causal and any(row.attended) else -1
+    return tuple(place == first for place in range(len(row)))
 
 
 @cache

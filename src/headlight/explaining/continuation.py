@@ -53,8 +53,8 @@ def added_ids(model: Model, row: Row, continuation: str | None, max_new_tokens: 
 
 def generate(model: Model, row: Row, max_new_tokens: int) -> list[int]:
     """The ids the model itself would write after the row."""
-    ids = torch.tensor([row.ids], device=model.network.device)
-    attended = torch.tensor([row.attended], device=model.network.device).long()
+    ids = torch.tensor([row.ids], device=model.device)
+    attended = torch.tensor([row.attended], device=model.device).long()
     writer: Any = double(model).network
     generation = partial(
         writer.generate,

@@ -111,7 +111,9 @@ def explain(
     variant: 'paper', or 'released' for what the authors' published code computes.
     stride: explain texts longer than the model's limit in windows that share this many tokens;
         without it they are cut, and the attribution says so.
-    options: options of the methods, such as `seed`.
+    options: options of the methods, such as `seed`; and memory, the most that a pass may take above the
+        weights, such as "3GB" (by default what is free): blocks of a text that would take more are computed
+        again on the way back, and a text that does not fit even so is refused.
     """
     plan = planned(model, method, variant, options, batch_size, progress)
     asked = read(model, inputs)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from inspect import signature
 from io import IOBase
 from typing import Any
 
@@ -12,6 +11,7 @@ from transformers import BatchEncoding
 
 from headlight.batch import Batch, Row, Text, encode, plain, shortened, trimmed, with_token_names
 from headlight.errors import InvalidInput, InvalidOption
+from headlight.models.arguments import arguments_of
 from headlight.models.model import Model, Task
 from headlight.running.logits import check_ids
 from headlight.target import Target, TargetLike
@@ -142,7 +142,7 @@ def encoded(model: Model, encoding: Mapping[str, Any], name: str) -> Batch:
     if encoding.get("input_ids") is None:
         raise InvalidInput(f"{name} is {wrong_kind(encoding)}")
     others = {key for key in encoding if encoding[key] is not None} - READ - HARMLESS
-    lost = sorted(others & set(signature(model.network.forward).parameters))
+    lost = sorted(others & arguments_of(model.network))
     if lost:
         raise InvalidInput(
             f"{name} has {', '.join(map(repr, lost))}, which would change what {model.name} decides "

@@ -72,7 +72,7 @@ def chosen_for_label(
     pieces = [row.take(place) for place in places]
     passes = [
         trace(model, [pieces[n] for n in bucket], [Target()] * len(bucket), ()).logits[:, 0]
-        for bucket in buckets(model, pieces, plan.batch_size, plan.attention_values)
+        for bucket in buckets(model, pieces, plan.batch_size, (), plan.memory)
     ]
     means = torch.cat(passes).mean(0)
     best = 0 if model.task is Task.REGRESSION else int(means.argmax())
@@ -134,18 +134,26 @@ def merged(
     answers = {}
     for name, first in parts[0][1].items():
         sums, counts = np.zeros(len(row)), np.zeros(len(row))
+        sinks = np.zeros(len(row), bool)
         for places, by_method in parts:
             sums[places] += by_method[name].scores
             counts[places] += 1
+            sinks[places] |= by_method[name].is_sink
         targets = [by_method[name].target for _, by_method in parts]
-        notes = dict.fromkeys(text for _, by_method in parts for text in by_method[name].notes)
+        notes = dict.fromkeys(
+            text
+            for _, by_method in parts
+            for text in by_method[name].notes
+            if text != by_method[name].held_outside
+        )
         chances = [t.probability for t in targets if t.probability is not None]
         positions = tuple(parts[0][0][p] for p in targets[0].positions or ())
-        answers[name] = replace(
+        whole = replace(
             first,
             tokens=row.tokens,
             scores=sums / np.maximum(counts, 1),
             is_special=row.is_special,
+            is_sink=tuple(sinks.tolist()),
             offsets=row.offsets,
             segments=row.segments,
             word_ids=row.word_ids,
@@ -156,6 +164,9 @@ def merged(
                 probability=float(np.mean(chances)) if chances else None,
                 positions=positions if len(parts) == 1 else None,
             ),
-            notes=(*notes, note if len(parts) > 1 else f"{note}; only one of them is scored"),
+        )
+        said = note if len(parts) > 1 else f"{note}; only one of them is scored"
+        answers[name] = replace(
+            whole, notes=tuple(filter(None, (*notes, said, whole.held_outside)))
         )
     return answers

@@ -6,7 +6,7 @@ import torch
 
 from headlight.batch import Text
 from headlight.errors import InvalidOption
-from headlight.explaining.batches import buckets
+from headlight.explaining.batches import buckets, sinks_of
 from headlight.explaining.inputs import Given, cut_to_limit, read
 from headlight.explaining.plan import ANYWHERE, Method, one_name, planned
 from headlight.methods import METHODS
@@ -65,7 +65,7 @@ def mix(
     asked = read(model, inputs)
     rows = [cut_to_limit(model, row) for row in asked.rows]
     by_row: dict[int, TokenMixing] = {}
-    for bucket in buckets(model, rows, batch_size):
+    for bucket in buckets(model, rows, batch_size, entry.needs, plan.memory):
         captured = trace(
             model,
             [rows[n] for n in bucket],
@@ -81,6 +81,8 @@ def mix(
                 entry.name,
                 model.name,
                 entry.settled,
+                is_special=rows[number].is_special,
+                is_sink=sinks_of(model, rows[number]),
             )
     answers = [by_row[n] for n in range(len(rows))]
     return answers[0] if asked.is_one else answers

@@ -4,24 +4,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
+from headlight.amounts import bytes_of
 from headlight.errors import HeadlightError, InvalidInput, InvalidOption
 from headlight.explaining.choices import CHOICES, chosen, depends_on_model
 from headlight.explaining.inputs import whole_number
 from headlight.methods import METHODS
 from headlight.models.model import Model, Task
-from headlight.proof.probes import probe_rows
 from headlight.registry.entries import FALLBACK, PREFERRED, Entry, Specification, check_given
 from headlight.registry.options import options_of
-from headlight.running.undisturbed import plain_state, undisturbed
 from headlight.target import Target
-from headlight.trace.trace import trace
-
-ATTENTION_VALUES = 2**28
-"""Most attention weights of all layers that one pass may hold (1 GiB in 32 bits)."""
-RELEVANCE_VALUES = 2**25
-"""The same for methods of relevance and replay, which keep about thirty numbers per attention weight."""
 
 Method = str | Specification
 """How a method is named: NAME, NAME:OPTION=VALUE, or `headlight.using.name(option=value)`."""
@@ -34,7 +26,8 @@ ANYWHERE = {Task.TOKEN: Target(position=0), Task.MASKED: Target(position=0)}
 class Plan:
     """What to compute for every row: methods with all their options settled.
 
-    note: added to every attribution. digits: a note on the precision in which they were computed.
+    note: added to every attribution. digits: a note on the precision in which they were computed. memory: the
+    most bytes that a pass may take above the weights; None for what is free.
     """
 
     entries: tuple[Entry, ...]
@@ -43,16 +36,12 @@ class Plan:
     progress: bool = False
     note: str = ""
     digits: str = ""
+    memory: int | None = None
 
     @property
     def needs(self) -> set[str]:
         """The union of what the methods need from the trace."""
         return {need for entry in self.entries for need in entry.needs}
-
-    @property
-    def attention_values(self) -> int:
-        """Most attention weights that one pass may hold."""
-        return RELEVANCE_VALUES if self.needs & {"relevance", "replay"} else ATTENTION_VALUES
 
     def only(self, *entries: Entry) -> "Plan":
         """The same plan with only these methods."""
@@ -67,13 +56,17 @@ def planned(
     batch_size: int = 32,
     progress: bool = False,
 ) -> Plan:
-    """A plan; refused if a name or option in it does not exist or does not fit."""
+    """A plan; refused if a name or option in it does not exist or does not fit.
+
+    Besides those of methods, the options may bound the memory of a pass (`memory`).
+    """
     if not isinstance(model, Model):
         raise InvalidInput(
             f"a headlight model comes first, not a {type(model).__name__}. "
             "Make one with headlight.wrap(network, tokenizer) or headlight.load(name)."
         )
-    given = options or {}
+    given = dict(options or {})
+    memory = bytes_of(given.pop("memory", None))
     batch_size = whole_number(batch_size, "batch_size", 1)
     note = ""
     if method is None:
@@ -84,7 +77,7 @@ def planned(
         entry.variant(variant)
     choose = cache(partial(chosen, model, given))
     entries = tuple(completed(settled(model, e), given, choose) for e in asked.values())
-    return Plan(entries, variant, batch_size, progress, note)
+    return Plan(entries, variant, batch_size, progress, note, memory=memory)
 
 
 def names_of(method: Method | Sequence[Method]) -> list[Method]:
@@ -172,38 +165,13 @@ def settled(model: Model, entry: Entry) -> Entry:
 
 # ---------------------------------------------------------------------------- default method
 
-OBSTACLES: "WeakKeyDictionary[Model, str]" = WeakKeyDictionary()
-"""Why relevance cannot be sent through a model; '' if it can. Tried once per model."""
-
 
 def default_method(model: Model) -> tuple[str, str]:
     """The method of a call that names none, and a note that says so."""
-    obstacle = relevance_obstacle(model)
-    if not obstacle:
+    if not model.modified_refusal:
         return PREFERRED, f"no method was named, so {PREFERRED} was used"
     return (
         FALLBACK,
         f"no method was named, so {FALLBACK} was used: {PREFERRED} does not explain this network "
-        f"({obstacle})",
+        f"({model.modified_refusal})",
     )
-
-
-def relevance_obstacle(model: Model) -> str:
-    """Why the preferred method fails on a short probe of the model, or '' if it does not."""
-    if model.relevance_refusal:
-        return model.relevance_refusal
-    if model not in OBSTACLES:
-        rows = list(probe_rows(model)[:1])
-        target = ANYWHERE.get(model.task, Target())
-        entry = METHODS[PREFERRED]
-
-        def attempt() -> object:
-            return entry.function(trace(model, rows, [target], entry.needs))
-
-        try:
-            undisturbed(attempt, plain_state())
-            OBSTACLES[model] = ""
-        # torch itself refuses some sweeps, such as one through a value that is changed in place.
-        except (HeadlightError, RuntimeError) as error:
-            OBSTACLES[model] = str(error).strip().split("\n")[0].rstrip(".")
-    return OBSTACLES[model]

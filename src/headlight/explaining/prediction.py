@@ -89,7 +89,7 @@ def plain_logits(model: Model, rows: Sequence[Row]) -> Iterator[Tensor]:
     model = double(model)
 
     def run(part: Sequence[Row]) -> list[Tensor]:
-        inputs = collate(part, model.pad_id or 0, model.network.device)
+        inputs = collate(part, model.pad_id or 0, model.device)
         logits = undisturbed(
             lambda: logits_of(model, inputs), plain_state(), torch.inference_mode()
         )

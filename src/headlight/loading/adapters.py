@@ -41,6 +41,7 @@ def merge_adapter(network: PreTrainedModel, path: Path, base_sha256: str) -> Non
                     f"the adapter '{path.name}' changes '{name.removesuffix('+')}', which "
                     f"{type(network).__name__} does not have in that shape."
                 )
+            value = value.to(target.device)
             target.copy_(target + value if name.endswith("+") else value)
 
 

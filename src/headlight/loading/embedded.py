@@ -1,5 +1,7 @@
 """The networks of the catalogue and of adapter files: an adapter merged into its base, or the small LLM."""
 
+from dataclasses import replace
+
 import torch
 from torch import nn
 from transformers import (
@@ -17,6 +19,7 @@ from transformers import (
 from headlight.loading.adapters import merge_adapter
 from headlight.loading.bases import MINILM, SMOLLM, base_folder
 from headlight.loading.catalogue import Embedded
+from headlight.loading.devices import Placement
 from headlight.loading.gguf import converted
 from headlight.loading.quiet import quiet
 from headlight.models.task import Task
@@ -30,13 +33,14 @@ CLASSES: dict[Task, type[PreTrainedModel]] = {
 
 
 def load_embedded(
-    entry: Embedded, dtype: torch.dtype = torch.float32
+    entry: Embedded, placement: Placement
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """The network of an entry, as a plain Hugging Face model, and its tokenizer."""
     if entry.base is SMOLLM:
         folder = converted(SMOLLM)
         with quiet():
-            llm = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
+            llm = AutoModelForCausalLM.from_pretrained(folder, **placement.arguments)
+        placement.put(llm)
         return llm, AutoTokenizer.from_pretrained(folder)
     adapter, folder = entry.adapter(), base_folder(MINILM)
     config = BertConfig.from_pretrained(folder)
@@ -44,8 +48,12 @@ def load_embedded(
         config.id2label = dict(enumerate(entry.labels))
         config.label2id = {label: index for index, label in enumerate(entry.labels)}
     with quiet():
-        network = CLASSES[entry.task].from_pretrained(folder, config=config, dtype=torch.float32)
+        # In 32 bits, as the base was saved, because the adapter is added to it.
+        whole = replace(placement, dtype=torch.float32)
+        network = CLASSES[entry.task].from_pretrained(folder, config=config, **whole.arguments)
     merge_adapter(network, adapter, MINILM.sha256)
-    # Not network.to: transformers wraps it in a way that hides its types from mypy.
-    nn.Module.to(network, dtype)
+    placement.put(network)
+    if placement.dtype != "auto":
+        # Not network.to: transformers wraps it in a way that hides its types from mypy.
+        nn.Module.to(network, placement.dtype)
     return network, AutoTokenizer.from_pretrained(folder)

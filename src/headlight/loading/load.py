@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
+from torch import nn
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -18,17 +19,22 @@ from transformers import (
     AutoModelForTokenClassification,
     AutoTokenizer,
     PreTrainedModel,
+    PreTrainedTokenizerBase,
 )
 
-from headlight.errors import UnsupportedModel, unknown_name
+from headlight.errors import UnsupportedModel
+from headlight.loading.devices import DeviceMap, Placement, placement
 from headlight.loading.embedded import load_embedded
-from headlight.loading.names import check_name, entry_of, is_only_cached, refused
+from headlight.loading.names import adapter_in, check_name, entry_of, is_only_cached, refused
+from headlight.loading.peft_adapters import adapted, label_count, still_missing, stored_weights
+from headlight.loading.peft_folders import PeftFolder
 from headlight.loading.quiet import quiet
-from headlight.loading.wrap import wrap
+from headlight.loading.wrap import task_named, wrap
 from headlight.models.model import HEADS, Model, Task
 
 AUTO_CLASSES = {
     Task.SEQUENCE: AutoModelForSequenceClassification,
+    Task.REGRESSION: AutoModelForSequenceClassification,
     Task.TOKEN: AutoModelForTokenClassification,
     Task.QUESTION: AutoModelForQuestionAnswering,
     Task.MASKED: AutoModelForMaskedLM,
@@ -52,32 +58,85 @@ UNREADABLE = (
 """What transformers and torch raise for files that are damaged, or are not what their name says."""
 
 
-def load(name: str | Path, *, task: str | None = None, dtype: torch.dtype = torch.float32) -> Model:
-    """A model by catalogue name, folder, adapter file or hub name, by default in 32 bits.
+def load(
+    name: str | Path,
+    *,
+    task: str | None = None,
+    dtype: torch.dtype | str = torch.float32,
+    device: str | torch.device | None = None,
+    device_map: DeviceMap | None = None,
+) -> Model:
+    """A model by catalogue name, folder, adapter file or folder, or hub name; by default in 32 bits.
 
-    The task is read from the class that the checkpoint was saved from; `task` overrides it.
+    task: what its head decides; by default read from the class that the checkpoint was saved from.
+    dtype: a torch type or its name; 'auto' keeps the type in which the checkpoint was saved.
+    device: where to put it, such as 'cuda' or 'cuda:1'; by default where transformers puts it.
+    device_map: spreads it over several devices, as in `from_pretrained`; needs the package accelerate.
     """
     source = str(name)
+    place = placement(dtype, device, device_map)
     entry = entry_of(source)
     if entry is not None:
-        network, tokenizer = load_embedded(entry, dtype)
+        network, tokenizer = load_embedded(entry, place)
         return replace(wrap(network, tokenizer, name=source), reads=entry.reads)
     check_name(source)
-    place = found_at(source)
+    said = None if task is None else task_named(task)
+    folder = Path(source).expanduser()
+    adapter = adapter_in(folder, source) if folder.is_dir() else None
+    found: nn.Module
     try:
-        config = AutoConfig.from_pretrained(**place)
-        head = AUTO_CLASSES[chosen_task(config, task, source)]
-        tokenizer = AutoTokenizer.from_pretrained(**place)
-        with quiet():
-            # weights_only: a pickled checkpoint is read without running code from it.
-            network, report = head.from_pretrained(
-                **place, dtype=dtype, weights_only=True, output_loading_info=True
-            )
+        if adapter is None:
+            found, tokenizer = loaded(source, said, place)
+        else:
+            found, tokenizer = loaded_with_adapter(adapter, source, said, place)
     except UNREADABLE as error:
-        said = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise refused(source, said) from error
-    check_complete(network, report["missing_keys"], source)
-    return wrap(network.eval(), tokenizer, name=source)
+        told = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise refused(source, told) from error
+    # A classifier may be a regression; its own class and config tell which.
+    return wrap(found, tokenizer, name=source, task=None if said is Task.SEQUENCE else said)
+
+
+def loaded(
+    source: str, task: Task | None, place: Placement
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """The network and tokenizer of a checkpoint."""
+    where = found_at(source)
+    config = AutoConfig.from_pretrained(**where)
+    head = AUTO_CLASSES[task or saved_task(config, source)]
+    tokenizer = AutoTokenizer.from_pretrained(**where)
+    network, missing = built(head, where, place)
+    check_complete(network, missing, source)
+    return network, tokenizer
+
+
+def loaded_with_adapter(
+    adapter: PeftFolder, source: str, task: Task | None, place: Placement
+) -> tuple[nn.Module, PreTrainedTokenizerBase]:
+    """The base network of a PEFT adapter with the adapter on it, and its tokenizer."""
+    weights = stored_weights(adapter)
+    config = AutoConfig.from_pretrained(**found_at(adapter.described_at))
+    labels = label_count(weights)
+    if labels is not None and labels != config.num_labels:
+        config.num_labels = labels
+    head = AUTO_CLASSES[task or adapter.task or saved_task(config, source)]
+    tokenizer = AutoTokenizer.from_pretrained(**found_at(adapter.spelled_at))
+    network, missing = built(head, found_at(adapter.base), place, config=config)
+    check_complete(network, still_missing(missing, weights), source)
+    with quiet():
+        return adapted(network, adapter), tokenizer
+
+
+def built(
+    head: Any, where: dict[str, Any], place: Placement, **settings: Any
+) -> tuple[PreTrainedModel, Iterable[str]]:
+    """A network in its place, and the names of the parameters that its checkpoint does not have."""
+    with quiet():
+        # weights_only: a pickled checkpoint is read without running code from it.
+        network, report = head.from_pretrained(
+            **where, **place.arguments, **settings, weights_only=True, output_loading_info=True
+        )
+    place.put(network)
+    return network.eval(), report["missing_keys"]
 
 
 def check_complete(network: PreTrainedModel, missing: Iterable[str], source: str) -> None:
@@ -103,17 +162,12 @@ def found_at(source: str) -> dict[str, Any]:
     }
 
 
-def chosen_task(config: Any, task: str | None, source: str) -> Task:
-    """The task asked for, or that of the class the checkpoint was saved from."""
-    if task is not None:
-        known = {t.value: t for t in AUTO_CLASSES}
-        if task not in known:
-            raise unknown_name("task", task, known)
-        return known[task]
+def saved_task(config: Any, source: str) -> Task:
+    """The task of the class that a checkpoint was saved from."""
     for saved in config.architectures or []:
-        for suffix, saved_task in HEADS.items():
+        for suffix, task in HEADS.items():
             if saved.endswith(suffix):
-                return saved_task
+                return task
     raise UnsupportedModel(
         f"the checkpoint '{source}' says it is {config.architectures or 'of no class'}, which has no "
         f"head to explain. Say which task to use, task= one of {', '.join(map(repr, AUTO_CLASSES))}."

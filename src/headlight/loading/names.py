@@ -11,6 +11,7 @@ from headlight.loading.adapter_facts import adapter_entry
 from headlight.loading.bases import local_folder
 from headlight.loading.catalogue import CATALOGUE, Embedded
 from headlight.loading.hub import YES, cached_file, hub_answers
+from headlight.loading.peft_folders import PeftFolder, peft_folder
 from headlight.models.task import HEADS, Task
 
 HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?", re.ASCII)
@@ -79,12 +80,10 @@ def check_folder(path: Path, source: str) -> None:
     present = {file.name for file in path.iterdir()}
     if not present:
         raise refused(source, "the folder is empty")
-    if "config.json" not in present and "adapter_config.json" in present:
-        raise refused(
-            source,
-            "it holds a PEFT adapter without its base. Load both with peft and give the result to "
-            "headlight.wrap, or save it merged (merge_and_unload)",
-        )
+    adapter = adapter_in(path, source)
+    if adapter is not None:
+        check_base(adapter, source)
+        return
     if "config.json" not in present:
         inside = sorted(file.parent.name for file in path.glob("*/config.json"))
         hint = f", but its folders {', '.join(map(repr, inside[:3]))} have one" if inside else ""
@@ -93,6 +92,29 @@ def check_folder(path: Path, source: str) -> None:
     if not any(any(path.glob(pattern)) for pattern in WEIGHTS):
         raise refused(
             source, "the folder has no weights (model.safetensors) beside its config.json"
+        )
+
+
+def adapter_in(path: Path, source: str) -> PeftFolder | None:
+    """The PEFT adapter in a folder, if there is one."""
+    try:
+        return peft_folder(path)
+    except ValueError as error:
+        raise refused(source, str(error)) from error
+
+
+def check_base(adapter: PeftFolder, source: str) -> None:
+    """Refuse an adapter whose base cannot be a model."""
+    base = Path(adapter.base).expanduser()
+    if base.is_dir() and peft_folder(base) is None:
+        check_folder(base, adapter.base)
+    elif base.is_dir() or not HUB_NAME.fullmatch(adapter.base):
+        found = "is an adapter itself" if base.is_dir() else "is not here"
+        raise refused(
+            source,
+            f"it holds a PEFT adapter on the base '{adapter.base}', which {found}. Correct "
+            "base_model_name_or_path in its adapter_config.json, or load both with peft and give the "
+            "result to headlight.wrap",
         )
 
 

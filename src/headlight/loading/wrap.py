@@ -12,7 +12,7 @@ from transformers import (
 
 from headlight.errors import UnsupportedModel, unknown_name
 from headlight.models.architectures import ARCHITECTURES, Architecture
-from headlight.models.model import Model, Task, task_of
+from headlight.models.model import POOLED, Model, Task, has_two_bodies, task_of
 from headlight.proof.proof import proved
 from headlight.running.undisturbed import plain_state, undisturbed
 
@@ -55,7 +55,8 @@ def wrap(
             f"a {type(network).__name__} cannot be wrapped. Give a Hugging Face network "
             "(transformers.PreTrainedModel) or a pipeline; a name or folder goes to headlight.load."
         )
-    check_one_body(network)
+    check_in_memory(network)
+    check_bodies(network, task)
     model = Model(
         network=network,
         tokenizer=tokenizer,
@@ -96,13 +97,31 @@ def architecture_of(network: PreTrainedModel) -> Architecture | None:
     return None if is_custom and not hasattr(network.base_model, first) else row
 
 
-def check_one_body(network: PreTrainedModel) -> None:
-    """Refuse encoder-decoders, which read tokens in two places."""
-    is_double = getattr(network.config, "is_encoder_decoder", False)
-    if is_double and getattr(network.base_model, "decoder", None) is not None:
+def check_bodies(network: PreTrainedModel, task: str | None) -> None:
+    """Refuse encoder-decoders whose decoder reads anything but the text itself."""
+    parents = [parent.__name__ for parent in type(network).__mro__]
+    is_classifier = task in POOLED or any(
+        name.endswith("ForSequenceClassification") for name in parents
+    )
+    if has_two_bodies(network) and not is_classifier:
         raise UnsupportedModel(
-            f"{type(network).__name__} is an encoder-decoder, which reads its tokens in two places; headlight "
-            "explains encoders and decoders alone, such as BERT for classification or Llama for generation."
+            f"{type(network).__name__} is an encoder-decoder whose decoder reads another text than its "
+            "encoder, such as what it has written so far, or decides about every token of it. headlight "
+            "explains encoder-decoders that classify texts, such as BartForSequenceClassification; for "
+            "generation use a causal language model, such as Llama."
+        )
+
+
+def check_in_memory(network: PreTrainedModel) -> None:
+    """Refuse a network whose weights are fetched from elsewhere while it runs, or were never loaded."""
+    tensors = [*network.named_parameters(), *network.named_buffers()]
+    absent = [name for name, tensor in tensors if tensor.is_meta]
+    if absent:
+        raise UnsupportedModel(
+            f"{len(absent)} of {len(tensors)} weights of {type(network).__name__} are not in memory (offloaded "
+            f"to disk, or on the device 'meta'), such as {absent[0]}. headlight reads weights beside running "
+            "the network, so all must be in memory: load it onto devices that hold it whole (device_map, "
+            "device='cpu'), or in a smaller type (dtype='bfloat16')."
         )
 
 

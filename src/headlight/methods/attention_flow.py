@@ -3,8 +3,6 @@
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_flow
 
 from headlight.methods.attention import with_residual
 from headlight.methods.registry import METHODS
@@ -58,6 +56,10 @@ def flows(capacities: NDArray[np.float64], source: NDArray[np.float64]) -> list[
     All problems share one graph (source, the tokens of layers L … 1, sink); only the capacities into
     the sink, from the tokens of layer 1 to the token in question, differ.
     """
+    # Here, because the command line imports all methods and would wait for scipy.
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
     layers, size, _ = capacities.shape
     nodes = np.arange(layers * size).reshape(layers, size)
     sink, start = layers * size, layers * size + 1

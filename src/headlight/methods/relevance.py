@@ -83,7 +83,8 @@ def partial_lrp(trace: Trace, *, preset: Preset = "chefer") -> Scores:
 
     E_h(R_L⁺), read.
     """
-    return trace.read(trace.relevance(Flow(preset)).attention[-1].clamp(min=0).mean(1))
+    relevance = trace.relevance(Flow(preset, bits="stored")).attention
+    return trace.read(relevance[-1].clamp(min=0).mean(1))
 
 
 @METHODS.released("partial_lrp")
@@ -95,24 +96,6 @@ def partial_lrp_released(trace: Trace, *, preset: Preset = RELEASED) -> Scores:
         return without_own(t, t.read(t.relevance(flow).attention[-1].clamp(min=0).mean(1)))
 
     return term_by_term(trace, score)
-
-
-@METHODS.register(
-    "attn_lrp",
-    group="relevance",
-    needs={"relevance"},
-    preset="attn_lrp",
-    signed=True,
-    aliases=("AttnLRP",),
-    paper="Achtibat et al. (2024)",
-)
-def attn_lrp(trace: Trace) -> Scores:
-    """Relevance with rules for softmax, products and norms, sent down to the embeddings.
-
-    Σ_k R(h^0)_{t,k} by the ε rule, softmax expanded at its input, products shared in halves, norms
-    linear with their spread held constant; relevance starts as the value of the explained logit.
-    """
-    return trace.relevance(Flow("attn_lrp", seed="logit")).embeddings.sum(-1)
 
 
 # ------------------------------------------------------------- gradient-weighted relevance
@@ -159,7 +142,7 @@ def transformer_attribution(
     Π_l (I + E_h((∇A_l ⊙ R_l)⁺)), later layers on the left, read. Rows are not normalised. This is the
     row called GAE in the Mask-LRP paper.
     """
-    relevance = trace.relevance(Flow(preset)).attention
+    relevance = trace.relevance(Flow(preset, bits="stored")).attention
     return trace.read(chained(weighted(trace, relevance, first_layer)))
 
 
@@ -230,7 +213,7 @@ def sized_mask(mask: HeadMask, trace: Trace) -> HeadMask:
 def masked(trace: Trace, mask: HeadMask, preset: str, first_layer: int) -> Scores:
     """Mask-LRP with one mask."""
     closed = frozenset(n for n, heads in enumerate(mask.heads) if not bool(heads.any()))
-    flow = Flow(preset, gate=conserving_gate(mask), closed=closed)
+    flow = Flow(preset, gate=conserving_gate(mask), closed=closed, bits="stored")
     layers = weighted(trace, trace.relevance(flow).attention, first_layer)
     return trace.read(chained(layers))
 

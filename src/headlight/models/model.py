@@ -1,7 +1,6 @@
 """`Model`: a network, its tokenizer and what headlight knows about them; every public function takes one."""
 
 from dataclasses import dataclass
-from inspect import signature
 from typing import Literal, cast
 
 import torch
@@ -10,6 +9,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from headlight.errors import InvalidInput, UnsupportedModel
 from headlight.models.architectures import ARCHITECTURES, Architecture
+from headlight.models.arguments import arguments_of
 from headlight.models.readout import UNREAD, Readout
 from headlight.models.task import HEADS as HEADS
 from headlight.models.task import POOLED as POOLED
@@ -36,7 +36,11 @@ class Model:
     readout: where its head reads.
     attention_refusal: why its attention cannot be used, if it cannot.
     relevance_refusal: why relevance cannot be sent through it, if it cannot.
+    modified_refusal: why gradients cannot be modified on their way through it, if they cannot.
     takes_one_row: it refuses batches, or answers differently beside longer rows.
+    is_causal: its tokens look back only, as in decoders.
+    gives_few_logits: it can leave out the logits of positions that nobody reads.
+    kept_per_token: how many numbers a pass keeps for gradients, per token.
     """
 
     network: PreTrainedModel
@@ -48,8 +52,12 @@ class Model:
     reads: Literal["text", "pair"] | None = None
     attention_refusal: str = ""
     relevance_refusal: str = ""
+    modified_refusal: str = ""
     readout: Readout = UNREAD
     takes_one_row: bool = False
+    is_causal: bool = False
+    gives_few_logits: bool = False
+    kept_per_token: float = 0.0
 
     @property
     def labels(self) -> dict[int, str]:
@@ -101,7 +109,7 @@ class Model:
     @property
     def takes_types(self) -> bool:
         """Whether the network's forward takes token type ids."""
-        return "token_type_ids" in signature(self.network.forward).parameters
+        return "token_type_ids" in arguments_of(self.network)
 
     @property
     def vocabulary_size(self) -> int:
@@ -123,6 +131,11 @@ class Model:
         )
 
     @property
+    def device(self) -> torch.device:
+        """Where inputs go: to the word embeddings, whose device the rest of the network need not share."""
+        return self.word_embeddings.weight.device
+
+    @property
     def embedding_stages(self) -> list[nn.Module]:
         """The embedding module and, if the family has one, the projection to the width of the blocks.
 
@@ -137,18 +150,45 @@ class Model:
         return stages
 
     @property
+    def embedding_lookups(self) -> list[nn.Module]:
+        """The modules whose output is taken for the embeddings: the last stage, and others on the same table.
+
+        An encoder-decoder has its table of word embeddings in several modules.
+        """
+        last = self.embedding_stages[-1]
+        table = getattr(last, "weight", None)
+        tied = [m for m in self.network.modules() if isinstance(m, nn.Embedding)]
+        return [last, *(m for m in tied if m is not last and m.weight is table)]
+
+    @property
+    def is_encoder_decoder(self) -> bool:
+        """Whether the network reads its text twice: in an encoder, and one token later in a decoder."""
+        return has_two_bodies(self.network)
+
+    @property
     def blocks(self) -> list[nn.Module]:
         """The Transformer blocks from input to output."""
+        if self.is_encoder_decoder:
+            raise UnsupportedModel(
+                f"{self.family} is an encoder-decoder: the blocks of its encoder and of its decoder do not "
+                "form one stack of layers. Use a method that needs no blocks: input_x_gradient, "
+                "integrated_gradients, occlusion."
+            )
         if self.architecture is None:
             raise UnsupportedModel(
-                f"{self.family} has no row in the architecture table, so its blocks are not known. "
-                f"Known families: {', '.join(sorted(ARCHITECTURES))}. Add a row "
+                f"{self.family} has no row in the architecture table, and its blocks were not found on the "
+                f"network. Known families: {', '.join(sorted(ARCHITECTURES))}. Add a row "
                 "(docs/how-to/add-an-architecture.md), or use a method that needs no blocks."
             )
         blocks = [b for part in self.modules_at(self.architecture.blocks) for b in part.children()]
         if not blocks:
             raise self.missing_part("blocks", self.architecture.blocks)
         return blocks
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether the blocks of the network are known."""
+        return self.architecture is not None
 
     @property
     def final_norms(self) -> list[nn.Module]:
@@ -230,6 +270,12 @@ def task_of(network: PreTrainedModel) -> Task:
         "with one of AutoModelForSequenceClassification, -TokenClassification, -QuestionAnswering, "
         "-MaskedLM or -CausalLM; for a network with a custom head, say what it does: wrap(…, task=…)."
     )
+
+
+def has_two_bodies(network: PreTrainedModel) -> bool:
+    """Whether a network has an encoder and a decoder, and not only one of the two."""
+    is_double = getattr(network.config, "is_encoder_decoder", False)
+    return is_double and getattr(network.base_model, "decoder", None) is not None
 
 
 def is_half_precision(network: PreTrainedModel) -> bool:

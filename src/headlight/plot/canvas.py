@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 
 from headlight.errors import InvalidOption, missing_extra
 from headlight.files.storage import write_whole
-from headlight.renderers.colours import DARK, LIGHT, Palette, Paper, Rgb, shade
+from headlight.renderers.colours import (
+    DARK,
+    GREY,
+    LIGHT,
+    STRONGEST,
+    Palette,
+    Paper,
+    Rgb,
+    blended,
+    shade,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,12 +81,13 @@ def colour(rgb: Rgb) -> tuple[float, float, float]:
 
 
 def shades(is_signed: bool, colours: Palette) -> "Colormap":
-    """The colour scale of the renderers: from −1 (0 if unsigned) to 1; NaN has no colour."""
+    """The colour scale of the renderers: from −1 (0 if unsigned) to 1, grey beyond; NaN has no colour."""
     colormaps = import_module("matplotlib.colors")
     stops = (-1.0, 0.0, 1.0) if is_signed else (0.0, 1.0)
     painted = [colour(shade(stop, is_signed, colours, paper())) for stop in stops]
     found: Colormap = colormaps.LinearSegmentedColormap.from_list("headlight", painted)
-    return found.with_extremes(bad=(0.0, 0.0, 0.0, 0.0))
+    beyond = colour(blended(GREY, STRONGEST, paper().paper))
+    return found.with_extremes(bad=(0.0, 0.0, 0.0, 0.0), under=beyond, over=beyond)
 
 
 def save(drawn: "Figure", path: str | Path, kind: str | None = None) -> None:

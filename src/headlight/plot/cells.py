@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 READABLE = 40
 """Up to this many names are drawn at full size."""
 WIDEST, HIGHEST = 12.0, 12.0
+ABOVE = 1 + 1e-6
+"""The end of the scale, in largest scores: a little above 1, so that rounding puts none of them beyond it."""
 
 
 def cell_map(cells: Cells) -> "Figure":
@@ -25,9 +27,14 @@ def cell_map(cells: Cells) -> "Figure":
     height = min(HIGHEST, 2.2 + 0.26 * len(cells.rows))
     drawn, axes = figure(width + 0.8, height)
     image = paint(axes, cells)
-    axes.set_title(verbatim(cells.title), fontsize=9, family=families())
+    axes.set_title(full_title(cells), fontsize=9, family=families())
     add_scale(image, cells, [axes], fraction=0.04)
     return drawn
+
+
+def full_title(cells: Cells) -> str:
+    """The title, with the note on the scale below it."""
+    return "\n".join(verbatim(line) for line in (cells.title, cells.note) if line)
 
 
 def add_scale(image: "AxesImage", cells: Cells, beside: "list[Axes]", **place: Any) -> None:
@@ -49,8 +56,8 @@ def paint(axes: "Axes", cells: Cells) -> "AxesImage":
     image = axes.imshow(
         cells.values,
         cmap=shades(cells.is_signed, palette("blue_red")),
-        vmin=-top if cells.is_signed else 0.0,
-        vmax=top,
+        vmin=-top * ABOVE if cells.is_signed else 0.0,
+        vmax=top * ABOVE,
         aspect="auto",
         interpolation="nearest",
     )

@@ -11,16 +11,18 @@ from headlight.attribution import Attribution
 from headlight.errors import InvalidInput
 from headlight.methods import METHODS
 from headlight.plot.canvas import figure, ink, inked
-from headlight.plot.cells import READABLE, add_scale, paint
-from headlight.plot.fonts import families, verbatim
+from headlight.plot.cells import READABLE, add_scale, full_title, paint
+from headlight.plot.fonts import families
 from headlight.registry.entries import parse_specification
-from headlight.renderers.matrix import Cells
+from headlight.renderers.matrix import Cells, outside_note
 from headlight.renderers.pieces import headline
 from headlight.tokens import readable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+NARROWEST = 3.6
+"""The least width in inches, so that the title has room."""
 BAND = READABLE
 """How many tokens are drawn side by side; longer texts continue below."""
 
@@ -36,7 +38,8 @@ def layers(attributions: Sequence[Attribution], *, rollout: Attribution | None =
     starts = range(0, count, BAND)
     heights = [len(block.rows) for block in blocks]
     widest = min(count, BAND)
-    drawn, first = figure(1.6 + 0.27 * widest, 0.6 + len(starts) * (0.9 + 0.26 * sum(heights)))
+    width = max(NARROWEST, 1.6 + 0.27 * widest)
+    drawn, first = figure(width, 0.6 + len(starts) * (0.9 + 0.26 * sum(heights)))
     first.remove()
     grid = drawn.subplots(
         len(starts) * len(blocks), 1, squeeze=False, height_ratios=heights * len(starts)
@@ -52,7 +55,7 @@ def layers(attributions: Sequence[Attribution], *, rollout: Attribution | None =
                 shrink = 0.9 / len(starts)
                 place = {"fraction": 0.03, "aspect": 15, "shrink": shrink, "anchor": (0.0, 1.0)}
                 add_scale(image, block, list(grid), **place)
-    drawn.suptitle(verbatim(blocks[0].title), fontsize=9, family=families(), color=ink())
+    drawn.suptitle(full_title(blocks[0]), fontsize=9, family=families(), color=ink())
     return drawn
 
 
@@ -85,9 +88,10 @@ def is_sum(method: str) -> bool:
 def scaled(
     first: Attribution, names: tuple[str, ...], scores: NDArray[np.floating[Any]], is_signed: bool
 ) -> Cells:
-    """Rows of scores, scaled to their largest ordinary token."""
-    largest = float(np.abs(scores[:, first.ordinary]).max())
-    return Cells(headline(first), names, readable(first.tokens), scores, is_signed, largest)
+    """Rows of scores, with the scale of an attribution of the same tokens."""
+    largest = float(np.abs(scores[:, first.in_scale]).max())
+    note = outside_note(first)
+    return Cells(headline(first), names, readable(first.tokens), scores, is_signed, largest, note)
 
 
 def cut(block: Cells, start: int) -> Cells:

@@ -1,6 +1,7 @@
 """The only loop that runs a model on perturbed inputs: each once, packed with others of similar length."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -46,7 +47,10 @@ def packed(model: Model, probes: Sequence[Probe], tokens_at_once: int) -> Iterat
 
 def answered(model: Model, batch: Sequence[Probe]) -> list[Answer]:
     """The answers to a batch of probes from one pass, computed from its logits in 64 bits."""
-    inputs = collate(batch, model.pad_id or 0, model.network.device)
+    inputs = collate(batch, model.pad_id or 0, model.device)
+    if model.gives_few_logits:
+        read = sorted({position for probe in batch for position in probe.positions})
+        inputs = replace(inputs, read=tuple(read))
     logits = logits_of(model, inputs).double()
 
     def column(values: Sequence[tuple[int, ...]]) -> Tensor:
@@ -56,6 +60,7 @@ def answered(model: Model, batch: Sequence[Probe]) -> list[Answer]:
     goal = Goal(
         resolved=(),
         positions=positions,
+        columns=inputs.columns(positions),
         classes=column([probe.classes for probe in batch]),
         signs=torch.ones_like(positions, dtype=logits.dtype),
         weights=None,
@@ -65,5 +70,5 @@ def answered(model: Model, batch: Sequence[Probe]) -> list[Answer]:
     values = goal.value(logits, inputs.present, "logit").tolist()
     logs = goal.value(logits, inputs.present, "log_probability").tolist()
     rows = torch.arange(len(batch), device=logits.device)
-    predicted = logits[rows, positions[:, 0]].argmax(-1).tolist()
+    predicted = logits[rows, goal.columns[:, 0]].argmax(-1).tolist()
     return [Answer(*fields) for fields in zip(values, logs, predicted, strict=True)]

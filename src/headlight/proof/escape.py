@@ -8,10 +8,12 @@ from torch.autograd.graph import Node
 
 from headlight.batch import Inputs
 from headlight.errors import UnsupportedModel
+from headlight.models.architectures import ARCHITECTURES
 from headlight.models.model import Model
 from headlight.proof.graph import inputs_of_step, steps_of
-from headlight.trace.capture import Wants
+from headlight.proof.probes import shift
 from headlight.trace.forward import Pass, forward
+from headlight.trace.recorder import Wants
 from headlight.trace.relevance.intercept import Sweep
 from headlight.trace.relevance.presets import preset_rules
 
@@ -31,16 +33,22 @@ LARGEST_SWEEP = 50_000_000
 """Parameters of the largest network for which costly proofs are run when it is wrapped."""
 
 
-def escaping(model: Model, inputs: Inputs) -> str:
-    """Why relevance does not follow everything that the network computes; '' if it does."""
+def escaping(model: Model, inputs: Inputs, expected: Tensor) -> str:
+    """Why relevance does not follow everything that the network computes; '' if it does.
+
+    expected: the logits of the plain network.
+    """
     if model.attention_refusal:
         return "its attention cannot be watched"
     wants = Wants(attention=True, blocks=True, gradient=True, relevance=True)
     watched = forward(model, inputs, wants)
+    if difference := shift(model, watched.logits, expected):
+        return f"its logits move by {difference:.2g} when its operations are watched"
     unseen = {short_name(node) for node in relevance_path(watched.logits)} - MOVING
     if unseen:
         return f"it computes {', '.join(sorted(unseen))}, which is not an operation of torch that can be seen"
-    if not is_small(model):
+    is_known = model.network.config.model_type in ARCHITECTURES
+    if is_known and not is_small(model):
         return ""
     total = relevance_sum(watched)
     if total is not None and abs(total - 1) > CONSERVED:
@@ -85,4 +93,4 @@ def relevance_sum(watched: Pass) -> float | None:
             (relevance,) = torch.autograd.grad(logits, captured.embeddings, seed, allow_unused=True)
     except UnsupportedModel:
         return None
-    return None if relevance is None else float(relevance.double().sum())
+    return 0.0 if relevance is None else float(relevance.double().sum())

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from headlight.errors import UnsupportedModel
 from headlight.models.model import POOLED, Model, is_half_precision
 from headlight.running.double import double
 from headlight.running.logits import check_finite, logits_of
+from headlight.trace.recorder import is_shifted
 
 PROBE_LENGTHS = (6, 7, 9, 12)
 
@@ -21,6 +23,13 @@ PROBE_LENGTHS = (6, 7, 9, 12)
 def size_of_error(model: Model) -> float:
     """How far the numbers of two passes may differ, relative to their size."""
     return 0.05 if is_half_precision(model.network) else 1e-4
+
+
+def shift(model: Model, seen: Tensor, expected: Tensor) -> float:
+    """How far the largest difference to the expected numbers is, if it is more than rounding, else 0."""
+    difference = float((seen.detach() - expected.detach()).abs().max())
+    is_same = difference <= size_of_error(model) * (1 + float(expected.detach().abs().max()))
+    return 0.0 if is_same else difference
 
 
 def probe_rows(model: Model) -> Sequence[Row]:
@@ -51,7 +60,7 @@ def probe_rows(model: Model) -> Sequence[Row]:
 
 def inputs_of(model: Model, rows: Sequence[Row]) -> Inputs:
     """Probes as the tensors that a network receives."""
-    return collate(rows, model.pad_id or 0, model.network.device)
+    return collate(rows, model.pad_id or 0, model.device)
 
 
 def first_run(model: Model, inputs: Inputs) -> tuple[Tensor, str | None]:
@@ -62,8 +71,8 @@ def first_run(model: Model, inputs: Inputs) -> tuple[Tensor, str | None]:
         undo.enter_context(torch.no_grad())
         stage = undo.enter_context(finding_stage(model))
         undo.enter_context(WeightsKept(model))
-        table = model.embedding_stages[-1]
-        undo.callback(table.register_forward_hook(lambda *call: seen.append(call[-1])).remove)
+        for table in model.embedding_lookups:
+            undo.callback(table.register_forward_hook(lambda *call: seen.append(call[-1])).remove)
         logits = logits_of(model, inputs)
     check_answer(model, inputs, logits)
     check_embeddings(model, inputs, seen)
@@ -84,11 +93,15 @@ def check_answer(model: Model, inputs: Inputs, logits: Tensor) -> None:
 
 
 def check_embeddings(model: Model, inputs: Inputs, seen: Sequence[object]) -> None:
-    """Refuse embeddings that are not made exactly once, with one vector per token."""
-    if len(seen) > 1:
+    """Refuse embeddings that are not made once, or again one token later, with one vector per token."""
+    is_once = len(seen) < 2 or (
+        len(seen) == 2 and isinstance(seen[0], Tensor) and is_shifted(seen[0], seen[1])
+    )
+    if not is_once:
         raise UnsupportedModel(
             f"{model.family} embeds its input {len(seen)} times in a pass, so the gradient of one embedding "
-            "would miss the others. Use a network that embeds each token once."
+            "would miss the others. Use a network that embeds each token once, or again in a decoder that "
+            "reads the text one token later."
         )
     made = seen[0] if seen else None
     if not isinstance(made, Tensor) or made.dim() != 3 or made.shape[:2] != inputs.ids.shape:
@@ -116,10 +129,9 @@ class WeightsKept(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         named = kwargs or {}
-        for number, argument in enumerate(func._schema.arguments):
-            value = args[number] if number < len(args) else named.get(argument.name)
-            is_written = argument.alias_info is not None and argument.alias_info.is_write
-            if is_written and self.holds(value):
+        for number, name in written_arguments(func):
+            value = args[number] if number < len(args) else named.get(name)
+            if self.holds(value):
                 raise UnsupportedModel(
                     f"{self.family} changes its own weights or buffers while it runs ({func}), so every "
                     "explanation would change the network. Make it do so beforehand, such as in a first "
@@ -132,6 +144,16 @@ class WeightsKept(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
         if type(value) not in (Tensor, nn.Parameter) or value.is_meta:
             return False
         return value.untyped_storage().data_ptr() in self.places
+
+
+@cache
+def written_arguments(func: Any) -> tuple[tuple[int, str], ...]:
+    """The places and names of the arguments that an operation writes to; looked up once, which is slow."""
+    return tuple(
+        (number, argument.name)
+        for number, argument in enumerate(func._schema.arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+    )
 
 
 # ----------------------------------------------------------------------------- the last hidden states

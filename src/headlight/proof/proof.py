@@ -1,50 +1,95 @@
 """Proves on the live network that headlight watches it correctly; run when a network is wrapped."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from inspect import signature
 
 import torch
 from torch import Tensor
 
 from headlight.batch import Inputs, Row
 from headlight.errors import UnsupportedModel
-from headlight.models.model import Model
+from headlight.models.model import Model, Task
+from headlight.models.quantised import quantised_advice
 from headlight.models.readout import Readout
+from headlight.proof.causality import looks_back_only
 from headlight.proof.escape import escaping
+from headlight.proof.gradients import probe_gradients
 from headlight.proof.graph import steps_of
-from headlight.proof.probes import first_run, inputs_of, probe_rows, size_of_error
+from headlight.proof.kept import kept_per_token
+from headlight.proof.modified import unmodifiable
+from headlight.proof.parts import found_architecture
+from headlight.proof.probes import first_run, inputs_of, probe_rows, shift, size_of_error
 from headlight.proof.readout import EARLIER, ProbePass, derived, reads_more
 from headlight.proof.slope import check_gradients
 from headlight.trace.attention_block import put_together
-from headlight.trace.capture import Wants, misshapen
+from headlight.trace.capture import misshapen
 from headlight.trace.forward import Pass, forward
+from headlight.trace.recorder import Wants
+
+TWO_STACKS = (
+    "is an encoder-decoder: the attention maps of its encoder, of its decoder and between the two do not form "
+    "one stack of layers"
+)
+TWO_BODIES = "it is an encoder-decoder, and relevance is followed through one stack of blocks only"
+DECODED = "reads states of a decoder, which are not those of the tokens in the same places"
 
 
 def proved(model: Model) -> Model:
     """The model with all that is derived from short probes; refused if a proof fails.
 
-    The proofs: a watched pass has the logits and gradients of a plain one. The gradients are the slope of the
+    The parts of an unknown family are found on the live network, if they stand the same proofs as a row of the
+    table; otherwise it is explained without them.
+    """
+    if model.architecture is None and not model.is_encoder_decoder:
+        with suppress(UnsupportedModel):
+            row = found_architecture(model, inputs_of(model, probe_rows(model)[:1]))
+            if row is not None:
+                return derived_from_probes(replace(model, architecture=row))
+    return derived_from_probes(model)
+
+
+def derived_from_probes(model: Model) -> Model:
+    """The model with all that is derived from short probes; refused if a proof fails.
+
+    The proofs: a watched pass has the logits and gradients of a plain one. Token ids are read through the
+    captured embeddings only. The gradients are the slope of the
     logits. Every block shows one attention map whose rows sum to 1. The logits depend on every map, every block
     and the embeddings. The parts of every attention block add up to its output. In an unknown family, attention
     of another form is not used. If the attention interface shows nothing, softmax is watched instead.
-    Also derived: where the head reads, whether rows of different lengths may share a pass, and whether
-    relevance follows everything that is computed.
+    Also derived: where the head reads, whether rows of different lengths may share a pass, whether tokens look
+    back only, whether relevance follows everything that is computed, and whether gradients can be modified.
     """
     rows = probe_rows(model)
     inputs = inputs_of(model, rows[:1])
     expected, stage = first_run(model, inputs)
     model = replace(model, readout=Readout(stage=stage))
+    model = replace(model, gives_few_logits=gives_few_logits(model, inputs, expected))
     model, watched = watch_attention(model, inputs, expected)
     check_double(model, inputs_of(model, rows[2:3]), watched)
+    check_way_in(model, inputs)
+    model = replace(model, is_causal=looks_back_only(model, watched))
     model, passes = probe_together(model, rows, expected)
     check_gradients(model, watched)
+    model = replace(model, kept_per_token=kept_per_token(model, inputs))
     model = replace(model, readout=derived(model, passes))
+    if model.is_encoder_decoder:
+        model = replace(model, readout=replace(model.readout, refusal=DECODED))
     if reads_more(watched):
         model = replace(model, readout=replace(model.readout, refusal=EARLIER))
     if model.architecture is not None:
         check_row(model, watched)
-        model = replace(model, relevance_refusal=escaping(model, inputs))
-    return model
+        model = replace(model, relevance_refusal=unfollowed(model, inputs, expected))
+    return replace(model, modified_refusal=unmodifiable(model, inputs, watched))
+
+
+def unfollowed(model: Model, inputs: Inputs, expected: Tensor) -> str:
+    """Why relevance does not follow everything, or cannot be sent at all; '' if it does."""
+    try:
+        return escaping(model, inputs, expected)
+    except (UnsupportedModel, RuntimeError) as error:  # torch itself refuses some changes in place
+        return str(error.__cause__ or error).strip().split("\n")[0].rstrip(".")
 
 
 def check_double(model: Model, other: Inputs, watched: Pass) -> None:
@@ -63,6 +108,20 @@ def check_double(model: Model, other: Inputs, watched: Pass) -> None:
         )
 
 
+def check_way_in(model: Model, inputs: Inputs) -> None:
+    """Refuse a network whose logits depend on token ids by another way than through the captured embeddings."""
+    ids = inputs.ids.clone()
+    ids[:, 1] = ids[:, 2]  # no special token comes or goes
+    other = forward(model, replace(inputs, ids=ids), Wants())
+    given = forward(model, inputs, Wants(), other.captured.embeddings)
+    if moved(model, given.logits, other.logits):
+        raise UnsupportedModel(
+            f"{model.family} reads its token ids in a second place, such as embeddings for every layer or a "
+            "router that knows tokens by their ids, so scores of its embeddings would miss a part. Use a "
+            "network into which tokens come by one table of embeddings."
+        )
+
+
 def leaves(result: Tensor) -> Iterator[Tensor]:
     """The tensors at which the gradient of a result ends."""
     for step in steps_of(result):
@@ -75,6 +134,9 @@ def leaves(result: Tensor) -> Iterator[Tensor]:
 
 def watch_attention(model: Model, inputs: Inputs, expected: Tensor) -> tuple[Model, Pass]:
     """The model with the way to watch its attention, or the reason why there is none, and the watched pass."""
+    if model.is_encoder_decoder:
+        model = replace(model, attention_refusal=TWO_STACKS, relevance_refusal=TWO_BODIES)
+        return model, watch(model, inputs, attention=False)
     refusal = ""
     for way in ("interface", "softmax"):
         model = replace(model, sees_attention_by=way)
@@ -87,7 +149,7 @@ def watch_attention(model: Model, inputs: Inputs, expected: Tensor) -> tuple[Mod
             refusal = f"fails when its attention is watched ({error.__cause__})"
             continue
         attention = watched.captured.attention
-        refusal = moved(model, watched.logits, expected) or unusual(model, attention, inputs)
+        refusal = moved(model, watched.logits, expected) or unusual(model, watched, inputs)
         if attention and not refusal:
             return model, watched
     model = replace(model, attention_refusal=refusal)
@@ -96,9 +158,10 @@ def watch_attention(model: Model, inputs: Inputs, expected: Tensor) -> tuple[Mod
 
 def moved(model: Model, seen: Tensor, expected: Tensor) -> str:
     """Why logits are not those of the plain network; '' if they are."""
-    difference = float((seen.detach() - expected).abs().max())
-    is_same = difference <= size_of_error(model) * (1 + float(expected.abs().max()))
-    return "" if is_same else f"moves its logits by {difference:.2g} when its attention is watched"
+    difference = shift(model, seen, expected)
+    return (
+        f"moves its logits by {difference:.2g} when its attention is watched" if difference else ""
+    )
 
 
 def watch(model: Model, inputs: Inputs, *, attention: bool) -> Pass:
@@ -114,23 +177,43 @@ def watch(model: Model, inputs: Inputs, *, attention: bool) -> Pass:
     return forward(model, inputs, wants)
 
 
-def unusual(model: Model, attention: Sequence[Tensor], inputs: Inputs) -> str:
+def unusual(model: Model, watched: Pass, inputs: Inputs) -> str:
     """Why attention maps are not what methods assume; '' if they are."""
+    attention, error = watched.captured.attention, size_of_error(model)
     if not attention:
         return (
             "computes no attention that can be seen: neither through the attention interface of "
             "transformers nor as a softmax over [batch, head, query, key]"
         )
-    if refusal := misshapen(model, attention, inputs):
+    if refusal := misshapen(model, watched.captured, inputs):
         return refusal
-    if any(float((a.detach().sum(-1) - 1).abs().max()) > size_of_error(model) for a in attention):
+    if any(float((a.detach().sum(-1) - 1).abs().max()) > error for a in attention):
         return "has attention whose rows do not sum to 1"
-    if not all(a.requires_grad for a in attention):
+    for each in watched.captured.attended:
+        made, result = each.weights() @ each.values.detach(), each.result.detach()
+        if float((made - result).abs().max()) > error * (1 + float(result.abs().max())):
+            return "has attention weights that do not give the result of its attention"
+    if not all(a.requires_grad for a in watched.captured.mixed):
         return "computes some of its attention without gradients"
     return ""
 
 
 # --------------------------------------------------------------------------------- where it reads
+
+
+def gives_few_logits(model: Model, inputs: Inputs, expected: Tensor) -> bool:
+    """Whether the network can compute the logits of some positions only, and they are those of a plain pass."""
+    if model.task is not Task.CAUSAL:
+        return False
+    if "logits_to_keep" not in signature(model.network.forward).parameters:
+        return False
+    few = replace(inputs, read=(1, inputs.ids.shape[1] - 1))
+    try:
+        seen = forward(model, few, Wants()).logits
+    except UnsupportedModel:
+        return False
+    wanted = expected[:, list(few.read or ())]
+    return seen.shape == wanted.shape and not moved(model, seen, wanted)
 
 
 def probe_together(
@@ -142,9 +225,8 @@ def probe_together(
     except UnsupportedModel:
         together = None
     if together is not None:
-        alone = together.forward.logits[:1, : expected.shape[1]].detach()
-        difference = float((alone - expected).abs().max())
-        if difference <= size_of_error(model) * (1 + float(expected.abs().max())):
+        alone = together.forward.logits[:1, : expected.shape[1]]
+        if not shift(model, alone, expected):
             return model, [together]
     return replace(model, takes_one_row=True), [probe_pass(model, [row]) for row in rows]
 
@@ -169,18 +251,13 @@ def check_row(model: Model, watched: Pass) -> None:
 
 def check_causes(model: Model, watched: Pass) -> None:
     """Refuse captured parts that the logits do not depend on; a head may read an earlier layer."""
-    captured = watched.captured
-    known = 1 if model.readout.refusal == EARLIER else captured.depth
-    parts = {"its embeddings": captured.embeddings}
-    parts |= {f"the input of block {n}": h for n, h in enumerate(captured.hidden[:known], 1)}
-    parts |= {f"the attention of layer {n}": a for n, a in enumerate(captured.attention[:known], 1)}
-    used = {name: part for name, part in parts.items() if part.requires_grad}
-    gradients = torch.autograd.grad(
-        watched.logits.float().sum(), list(used.values()), allow_unused=True, retain_graph=True
-    )
-    moving = {name for name, gradient in zip(used, gradients, strict=True) if gradient is not None}
-    for name in parts:
-        if name not in moving:
+    found = probe_gradients(watched)
+    known = 1 if model.readout.refusal == EARLIER else watched.captured.depth
+    parts = {"its embeddings": found.embeddings}
+    parts |= {f"the input of block {n}": h for n, h in enumerate(found.hidden[:known], 1)}
+    parts |= {f"the attention of layer {n}": a for n, a in enumerate(found.attention[:known], 1)}
+    for name, gradient in parts.items():
+        if gradient is None:
             raise failed(model, f"its logits do not depend on what was captured as {name}")
 
 
@@ -197,6 +274,11 @@ def check_blocks(model: Model, watched: Pass, tolerance: float) -> None:
 
 def failed(model: Model, finding: str) -> UnsupportedModel:
     """The error for a network that is not what the table says."""
+    if advice := quantised_advice(model.network):
+        return UnsupportedModel(
+            f"{model.family} does not compute what {model.network.config.model_type} networks compute: "
+            f"{finding}.{advice}"
+        )
     return UnsupportedModel(
         f"{model.family} does not behave as its row in the architecture table says: {finding}. A network "
         "with changed parts must be explained without them; if transformers changed the family, correct "

@@ -10,6 +10,7 @@ from torch import Tensor
 from headlight.batch import Inputs, Row
 from headlight.models.model import POOLED, Model
 from headlight.models.readout import Readout, Stretch
+from headlight.proof.gradients import in_64_bits, mixture, probe_gradients
 from headlight.trace.forward import Pass
 from headlight.trace.readout import UNREAD, beside, gradient_of, shares_of, tolerance
 
@@ -91,19 +92,15 @@ def mixed_gradients(probe: ProbePass) -> Iterator[Tensor]:
         )
 
 
-def mixture(shape: Sequence[int], like: Tensor, seed: int = 0) -> Tensor:
-    """Random weights, the same each time."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(like)
-
-
 def matching_stretches(
     model: Model, rows: Sequence[Row], weights: Tensor
 ) -> tuple[tuple[float, Stretch], ...]:
     """The stretch, or the two stretches, that give these weights in all rows; () if none do."""
+    pad = model.own_pad_id
 
     def column(stretch: Stretch) -> Tensor:
         rule = Readout(shares=((1.0, stretch),))
-        shares = [w for row in rows for w in rule.weights(row, model.own_pad_id)]
+        shares = [w for row in rows for w in rule.weights(row, pad)]
         return torch.tensor(shares, dtype=weights.dtype)
 
     columns = {stretch: column(stretch) for stretch in STRETCHES}
@@ -138,7 +135,8 @@ def reads_more(watched: Pass, most: float = 1e-2) -> bool:
     embeddings, last = watched.captured.embeddings, watched.captured.last
     if last is None:
         return False
-    value = (watched.logits * mixture(watched.logits.shape, watched.logits)).sum()
-    total, upper = gradient_of(value, embeddings), gradient_of(value, last)
-    through = gradient_of((last * upper.to(last)).sum(), embeddings)
+    gradients = probe_gradients(watched)
+    total = in_64_bits(gradients.embeddings, embeddings)
+    upper = in_64_bits(gradients.last, last)
+    through = gradient_of((last * upper.to(last)).sum(), embeddings).to(total.device)
     return float((total - through).norm()) > most * float(total.norm())

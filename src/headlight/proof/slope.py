@@ -10,14 +10,14 @@ from torch import Tensor
 from headlight.batch import Inputs
 from headlight.errors import UnsupportedModel
 from headlight.models.model import Model, is_half_precision
+from headlight.models.quantised import quantised_advice
 from headlight.proof.escape import is_small
+from headlight.proof.gradients import in_64_bits, mixture, probe_gradients
 from headlight.proof.probes import size_of_error
-from headlight.proof.readout import mixture
 from headlight.running.logits import foreign_code
 from headlight.running.precision import widened
-from headlight.trace.capture import Wants
 from headlight.trace.forward import Pass, forward
-from headlight.trace.readout import gradient_of
+from headlight.trace.recorder import Wants
 
 SLOPE_STEPS = {torch.float32: (1e-2, 3e-3), torch.float64: (1e-5, 3e-6)}
 """Two step sizes, relative to the size of the embeddings: if they disagree, the slope is not known."""
@@ -36,12 +36,13 @@ def check_gradients(model: Model, watched: Pass) -> None:
                 (logits * weights).sum(), embeddings, allow_unused=True
             )
     if gradient is None:
-        raise UnsupportedModel(
-            f"{model.family} computes its logits without gradients: some part of it is quantised, or detaches "
-            "values. Load it in full precision (dtype=torch.float32), without that part."
+        advice = quantised_advice(model.network) or (
+            " Some part of it detaches values, or is quantised in a way that is not known. Load it in full "
+            "precision (dtype=torch.float32), without that part."
         )
+        raise UnsupportedModel(f"{model.family} computes its logits without gradients.{advice}")
     expected = gradient.double()
-    seen = gradient_of((watched.logits * weights).sum(), watched.captured.embeddings)
+    seen = in_64_bits(probe_gradients(watched).embeddings, watched.captured.embeddings)
     most = 100 * size_of_error(model)
     if float((expected - seen).norm()) > most * float(expected.norm()):
         raise UnsupportedModel(
@@ -73,7 +74,7 @@ def check_slope(
         raise UnsupportedModel(
             f"the gradients of {model.family} are not the slope of its logits: {missed[0]:.3g} where they "
             f"rise by {missed[1]:.3g}. Some part of it detaches values, leaves torch, or changes gradients "
-            "by hooks; without that the network can be explained."
+            f"by hooks; without that the network can be explained.{quantised_advice(model.network)}"
         )
 
 

@@ -43,7 +43,9 @@ BLUE: Rgb = (0, 114, 178)
 GREEN: Rgb = (0, 158, 115)
 PURPLE: Rgb = (136, 86, 167)
 VERMILION: Rgb = (213, 94, 0)
-NAMES = {BLUE: "blue", GREEN: "green", PURPLE: "purple", VERMILION: "orange"}
+GREY: Rgb = (136, 136, 136)
+"""The colour of scores beyond the scale, whatever their sign."""
+NAMES = {BLUE: "blue", GREEN: "green", PURPLE: "purple", VERMILION: "orange", GREY: "grey"}
 """The everyday names of the hues."""
 
 PALETTES = {
@@ -68,9 +70,16 @@ def palette(name: str) -> Palette:
 
 def hue(share: float, is_signed: bool, colours: Palette) -> Rgb:
     """The colour of a share of the largest score."""
+    if is_beyond(share):
+        return GREY
     if not is_signed:
         return colours.unsigned
     return colours.positive if share >= 0 else colours.negative
+
+
+def is_beyond(share: float) -> bool:
+    """Whether a score is larger than every score in the scale: only tokens outside the scale can be."""
+    return abs(share) > 1
 
 
 def opacity(share: float) -> float:

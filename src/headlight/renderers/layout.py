@@ -23,7 +23,7 @@ from headlight.renderers.characters import (
 )
 from headlight.renderers.colours import Palette, Rgb, hue, is_marked, opacity
 from headlight.renderers.comparison import Panel
-from headlight.renderers.pieces import Piece, headline, meaning, pieces
+from headlight.renderers.pieces import Piece, headline, meaning, pieces, scale_words
 
 SIZE = 16.0
 SMALL = 12.0
@@ -159,7 +159,7 @@ def legend(attribution: Attribution, colours: Palette, measure: Measure) -> list
         box = Box(word, 0, 0, measure(word, SMALL), SMALL, "note")
         found.append(Item(filled(box, share, attribution.signed, colours), "L"))
         found.append(Item(Box("  ", 0, 0, measure("  ", SMALL), SMALL, "note"), "L"))
-    return [*found, *label("scale: largest ordinary token", "note", measure)]
+    return [*found, *label(scale_words(attribution), "note", measure)]
 
 
 def text(attribution: Attribution, colours: Palette, measure: Measure) -> list[list[Item]]:

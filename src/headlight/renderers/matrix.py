@@ -10,14 +10,14 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from headlight.attribution import Generation
+from headlight.attribution import Attribution, Generation
 from headlight.renderers.characters import visible
-from headlight.renderers.colours import is_marked, palette
+from headlight.renderers.colours import GREY, NAMES, is_marked, palette
 from headlight.renderers.html import overlay
 from headlight.renderers.terminal import style_of
 from headlight.renderers.token_names import generation_names
 from headlight.tokenmixing import TokenMixing
-from headlight.tokens import readable
+from headlight.tokens import outside_names, readable
 
 NUMBERED = 20
 """Cells show numbers up to this many columns."""
@@ -36,7 +36,7 @@ HEAD = (
 class Cells:
     """A matrix of scores with the names of its rows and columns; NaN where there is no score.
 
-    largest: the score with the strongest colour.
+    largest: the score with the strongest colour, from the columns in the scale. note: which columns are not.
     """
 
     title: str
@@ -45,6 +45,7 @@ class Cells:
     values: NDArray[np.floating[Any]]
     is_signed: bool
     largest: float
+    note: str = ""
 
 
 def mixing_cells(mixing: TokenMixing, layer: int = -1, accumulated: bool = True) -> Cells:
@@ -54,29 +55,33 @@ def mixing_cells(mixing: TokenMixing, layer: int = -1, accumulated: bool = True)
     kind = "up to" if accumulated else "in"
     title = f"{mixing.method}: tokens {kind} layer {number}"
     names = readable(mixing.tokens)
-    return Cells(title, names, names, found, False, float(found.max()))
+    largest = float(found[:, mixing.in_scale].max())
+    return Cells(title, names, names, found, False, largest, outside_note(mixing))
 
 
 def generation_cells(found: Generation) -> Cells:
-    """Output tokens (rows) by the input tokens before them (columns).
-
-    The colour scale leaves out the first token: causal models rest their attention there.
-    """
+    """Output tokens (rows) by the input tokens before them (columns)."""
     scores = np.full((len(found.output), len(found.inputs)), np.nan)
     for row, attribution in enumerate(found.attributions):
         scores[row, : len(attribution)] = attribution.scores
-    scaled = scores[:, 1:] if scores.shape[1] > 1 else scores
-    first = found.attributions[0]
+    first, last = found.attributions[0], found.attributions[-1]
+    scaled = scores[:, last.in_scale]
     inputs, outputs = generation_names(found)
     return Cells(
-        f"{first.method}: inputs (columns) of each output token (rows); "
-        f"the first token is not in the scale · {first.model}",
+        f"{first.method}: inputs (columns) of each output token (rows) · {first.model}",
         outputs,
         inputs,
         scores,
         first.signed,
         float(np.nanmax(np.abs(scaled))) if np.isfinite(scaled).any() else 0.0,
+        outside_note(last),
     )
+
+
+def outside_note(found: Attribution | TokenMixing) -> str:
+    """Which columns are not in the scale, and how they are drawn; '' if all are."""
+    names = outside_names(found.is_special, found.is_sink)
+    return f"outside the scale ({NAMES[GREY]} if beyond): {', '.join(names)}" if names else ""
 
 
 # ------------------------------------------------------------------------------------- HTML
@@ -99,7 +104,8 @@ def table(cells: Cells) -> str:
     )
     return (
         f'<div class="headlight" style="overflow-x:auto"><p style="margin:.4em 0;font-size:.85em">'
-        f"<strong>{escape(cells.title)}</strong> · strongest colour: {cells.largest:.3g}</p>\n"
+        f"<strong>{escape(cells.title)}</strong> · strongest colour: {cells.largest:.3g}"
+        f"{' · ' if cells.note else ''}{escape(cells.note)}</p>\n"
         f'<table style="border-collapse:collapse;font-size:{".8em" if is_numbered(cells) else ".6em"};'
         f'line-height:1.4"><tr><td></td>{head}</tr>\n{lines}</table>{left_out}</div>'
     )
@@ -158,7 +164,7 @@ class MatrixMap:
             shown.add_column(str(column), justify="right", min_width=4)
         for row, token in enumerate(cells.rows):
             values = cells.values[row]
-            total, most = values.sum() or 1.0, values.max() or 1.0
+            total, most = values.sum() or 1.0, cells.largest or 1.0
             percents = [
                 Text(
                     f"{100 * value / total:3.0f} ",
@@ -168,3 +174,5 @@ class MatrixMap:
             ]
             shown.add_row(str(row), Text(f" {visible(token)} "), *percents)
         yield shown
+        if cells.note:
+            yield Text(cells.note, style="dim")

@@ -4,22 +4,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from headlight.attribution import Attribution
-from headlight.renderers.colours import Palette
-from headlight.tokens import ordinary, spelled
+from headlight.renderers.colours import Palette, is_beyond
+from headlight.tokens import in_scale, spelled
+
+BEYOND = "beyond the scale"
+"""The word for the colour of scores that are larger than every score in the scale."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of text with its score, and its share of the largest score.
+    """A stretch of text with its score, and its share of the largest score in the scale.
 
-    before: the text between the previous piece and this one. positions: the tokens that it covers. segment: the
-    text it belongs to; None for special tokens.
+    is_sink: whether attention rests there (see `Attribution`). before: the text between the previous piece and
+    this one. positions: the tokens that it covers. segment: the text it belongs to; None for special tokens.
     """
 
     text: str
     score: float
     share: float
     is_special: bool
+    is_sink: bool
     before: str
     positions: tuple[int, ...]
     segment: int | None
@@ -33,27 +37,35 @@ def pieces(attribution: Attribution) -> list[Piece]:
 def scaled(drafts: Sequence[Piece]) -> list[Piece]:
     """Pieces, perhaps of several heat maps, on one scale.
 
-    A share is relative to the largest magnitude among ordinary tokens, so that a large [CLS] does not make all
-    others pale.
+    A share is relative to the largest magnitude in the scale, so that a large [CLS], or the first token of a
+    decoder, does not make all others pale.
     """
-    counts = ordinary([piece.is_special for piece in drafts])
     sizes = [
-        abs(piece.score) for piece, is_counted in zip(drafts, counts, strict=True) if is_counted
+        abs(piece.score) for piece, counts in zip(drafts, counted(drafts), strict=True) if counts
     ]
     largest = max(sizes, default=0.0)
     return [replace(p, share=p.score / largest if largest else 0.0) for p in drafts]
 
 
+def counted(drafts: Sequence[Piece]) -> list[bool]:
+    """Which pieces set the scale."""
+    return in_scale([piece.is_special for piece in drafts], [piece.is_sink for piece in drafts])
+
+
 def token_pieces(
-    tokens: Sequence[str], scores: Sequence[float], is_special: Sequence[bool]
+    tokens: Sequence[str],
+    scores: Sequence[float],
+    is_special: Sequence[bool],
+    is_sink: Sequence[bool],
 ) -> list[Piece]:
     """Pieces of tokens whose text is not available, such as those of a stored run."""
     drafts = []
     for position, token in enumerate(spelled(tokens)):
-        text, special = token.lstrip(), is_special[position]
+        text, special, sink = token.lstrip(), is_special[position], is_sink[position]
         before = token[: len(token) - len(text)]
         segment = None if special else 0
-        drafts.append(Piece(text, scores[position], 0.0, special, before, (position,), segment))
+        places = (position,)
+        drafts.append(Piece(text, scores[position], 0.0, special, sink, before, places, segment))
     return scaled(drafts)
 
 
@@ -66,18 +78,23 @@ def unscaled(attribution: Attribution) -> list[Piece]:
     drafts: list[Piece] = []
     cursors = [0] * max(len(attribution.texts), 1)
     for position, token in enumerate(attribution.tokens):
-        score = float(attribution.scores[position])
+        score, is_sink = float(attribution.scores[position]), attribution.is_sink[position]
         segment = attribution.segments[position] if attribution.segments else None
         if segment is None or attribution.offsets is None or not attribution.texts:
             is_special, gap = attribution.is_special[position], " " if drafts else ""
-            drafts.append(Piece(token, score, 0.0, is_special, gap, (position,), None))
+            drafts.append(Piece(token, score, 0.0, is_special, is_sink, gap, (position,), None))
             continue
         text, (start, end) = attribution.texts[segment], attribution.offsets[position]
         cursor = cursors[segment]
         if end <= cursor and drafts:
             last = drafts[-1]
             covered = (*last.positions, position)
-            drafts[-1] = replace(last, score=last.score + score, positions=covered)
+            drafts[-1] = replace(
+                last,
+                score=last.score + score,
+                is_sink=last.is_sink or is_sink,
+                positions=covered,
+            )
             continue
         start = max(start, cursor)
         opening = "\n" if segment else " " if drafts else ""
@@ -85,7 +102,7 @@ def unscaled(attribution: Attribution) -> list[Piece]:
         body = text[start:end]
         stripped = body.lstrip()
         before = gap + body[: len(body) - len(stripped)]
-        drafts.append(Piece(stripped, score, 0.0, False, before, (position,), segment))
+        drafts.append(Piece(stripped, score, 0.0, False, is_sink, before, (position,), segment))
         cursors[segment] = end
     return drafts
 
@@ -101,7 +118,17 @@ def headline(attribution: Attribution) -> str:
     return f"{attribution.method} · {target.label} ({', '.join(facts)}) · {attribution.model}"
 
 
+def scale_words(attribution: Attribution) -> str:
+    """What the strongest colour stands for."""
+    flags = zip(attribution.is_sink, attribution.is_special, attribution.in_scale, strict=True)
+    sinks = sum(sink and not special and not scaled for sink, special, scaled in flags)
+    others = ("", " but the first", " but the first of each window")[min(sinks, 2)]
+    return f"scale: largest ordinary {attribution.unit}{others}"
+
+
 def meaning(attribution: Attribution, colours: Palette) -> tuple[tuple[str, float], ...]:
     """The legend of the colours, as (word, share) pairs."""
     positive, negative, unsigned = colours.words
-    return ((positive, 1.0), (negative, -1.0)) if attribution.signed else ((unsigned, 1.0),)
+    known = ((positive, 1.0), (negative, -1.0)) if attribution.signed else ((unsigned, 1.0),)
+    beyond = [p.share for p in pieces(attribution) if is_beyond(p.share) and not p.is_special]
+    return (*known, *((BEYOND, abs(share)) for share in beyond[:1]))

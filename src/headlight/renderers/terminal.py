@@ -10,15 +10,26 @@ from rich.text import Text
 
 from headlight.attribution import Attribution, Generation
 from headlight.renderers.characters import visible
-from headlight.renderers.colours import DARK, PALETTES, Palette, is_marked, palette, shade
+from headlight.renderers.colours import (
+    DARK,
+    PALETTES,
+    Palette,
+    is_beyond,
+    is_marked,
+    palette,
+    shade,
+)
 from headlight.renderers.comparison import differences
-from headlight.renderers.pieces import headline, meaning, pieces
+from headlight.renderers.pieces import headline, meaning, pieces, scale_words
 from headlight.renderers.registry import RENDERERS
 from headlight.renderers.token_names import generation_names
+from headlight.tokens import outside_names
 
 FAINTEST = 0.06
 """Smaller shares keep the colours of the terminal, so that they look right on dark and on light."""
 BAR_WIDTH = 16
+BEYOND = "…"
+"""The end of a bar that would be longer."""
 
 
 @dataclass(frozen=True)
@@ -68,19 +79,20 @@ def legend(attribution: Attribution, colours: Palette) -> Text:
     for word, share in meaning(attribution, colours):
         line.append(word, style=style_of(share, attribution.signed, colours))
         line.append("  ")
-    line.append("scale: largest ordinary token", style="dim")
+    line.append(scale_words(attribution), style="dim")
     return line
 
 
 def score_table(attribution: Attribution) -> Table:
-    """Numbers and bars, for terminals without colour and for files."""
+    """Numbers and bars, for terminals without colour and for files; special tokens have no bar."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(justify="right")
     table.add_column(justify="right")
     table.add_column()
     for piece in pieces(attribution):
-        length = round(min(abs(piece.share), 1) * BAR_WIDTH)
+        length = 0 if piece.is_special else round(min(abs(piece.share), 1) * BAR_WIDTH)
         bar = ("+" if piece.share >= 0 else "-") * length
+        bar += BEYOND if is_beyond(piece.share) and not piece.is_special else ""
         number = f"{piece.score:+.3g}" if attribution.signed else f"{piece.score:.3g}"
         table.add_row(Text(visible(piece.text)), number, bar)
     return table
@@ -100,22 +112,20 @@ def difference_maps(attributions: Sequence[Attribution]) -> RenderableType:
 
 
 def matrix_table(generation: Generation) -> Table:
-    """The strongest inputs of every output token.
-
-    The first token is left out if there are others: causal models rest their attention there.
-    """
-    table = Table(title="strongest inputs of each output token; the first token is left out")
+    """The strongest inputs of every output token, without those beyond the scale."""
+    table = Table(title="strongest inputs of each output token")
     table.add_column("output", no_wrap=True)
     table.add_column("strongest inputs")
     inputs, outputs = generation_names(generation)
     for output, attribution in zip(outputs, generation.attributions, strict=True):
-        best = [each for each in attribution.top(7) if each[2] > 0 or len(attribution) == 1]
+        best = attribution.top(6)
         table.add_row(
             Text(visible(output)),
-            Text(
-                "  ".join(f"{visible(inputs[place])} {score:+.3g}" for _, score, place in best[:6])
-            ),
+            Text("  ".join(f"{visible(inputs[place])} {score:+.3g}" for _, score, place in best)),
         )
+    last = generation.attributions[-1]
+    if names := outside_names(last.is_special, last.is_sink):
+        table.caption = f"left out where beyond the scale: {', '.join(names)}"
     return table
 
 

@@ -1,6 +1,6 @@
 """A published table beside our run of it, on the paper's model and data if they are available."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from headlight.report.published import PUBLISHED, Experiment
 
 DEPTH = 12
 """Layers of the papers' networks; a layer of another network is scaled to its depth."""
+Loader = Callable[[str], Model]
+"""Loads a model by its name."""
 
 
 @dataclass(frozen=True)
@@ -54,17 +56,19 @@ def replicate(
     out: str | Path | None = None,
     offline: bool = False,
     progress: bool = False,
+    loader: Loader | None = None,
 ) -> Iterator[Replication]:
     """Yield the tables of a paper, each beside a run of ours.
 
     data: local copies, by the name of the data set. offline: do not try the hub. If several experiments fall
-    back to the same embedded model and sample, only the first is run.
+    back to the same embedded model and sample, only the first is run. loader: loads a model by its name,
+    such as onto another device.
     """
     if name not in PUBLISHED:
         raise unknown_name("paper", name, PUBLISHED)
     seen = set()
     for number, experiment in enumerate(PUBLISHED[name].experiments):
-        model, is_own_model = reached_model(experiment, offline)
+        model, is_own_model = reached_model(experiment, offline, loader or load)
         source, is_own_data = reached_data(experiment, data or {}, offline)
         if (model.name, source) in seen and not is_own_model:
             continue
@@ -108,14 +112,14 @@ def run(
     return cells, results.settings.count
 
 
-def reached_model(experiment: Experiment, offline: bool) -> tuple[Model, bool]:
+def reached_model(experiment: Experiment, offline: bool, loader: Loader) -> tuple[Model, bool]:
     """The paper's model, or its embedded stand-in; and whether it is the paper's."""
     if not offline and experiment.model not in CATALOGUE:
         try:
-            return load(experiment.model), True
+            return loader(experiment.model), True
         except HeadlightError:
             pass
-    return load(experiment.stand_in), False
+    return loader(experiment.stand_in), False
 
 
 def reached_data(

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import cache, partial
-from types import CellType, FunctionType, MethodType
+from types import CellType, FunctionType, MethodType, NoneType
 from typing import Any
 
 import torch
@@ -21,27 +21,38 @@ from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
 
 PARTS = "_headlight_parts"
-"""The attribute in which a double keeps all its modules."""
+"""The attribute in which a double keeps all its modules but itself.
+
+With itself it would be a circle of references, and it and the memory of a copy in more bits would stay until
+Python happens to look for such circles.
+"""
 COMPILED = "_compiled_call_impl"
 """The attribute in which `module.compile()` keeps its code."""
+HOOK = "_hf_hook"
+"""The attribute in which accelerate keeps the hook that moves the input of a module to its device."""
 OWN = frozenset(name for name, value in vars(nn.Module()).items() if isinstance(value, dict | set))
 """The attributes of every module that are containers: parameters, buffers, children, hooks."""
+PLAIN = frozenset((bool, int, float, str, NoneType, torch.dtype, torch.device))
+"""Classes of values that refer to nothing; most attributes are of one of them."""
 
 
 def double(model: Model) -> Model:
     """The model on a double of its network; a model on a double is returned unchanged."""
     if PARTS in vars(model.network):
         return model
+    walk = Doubling()
     with torch.inference_mode(False):
-        network = Doubling().of(model.network)
+        network = walk.of(model.network)
     assert isinstance(network, PreTrainedModel)
-    vars(network)[PARTS] = tuple(network.modules())
+    vars(network)[PARTS] = tuple(part for part in walk.modules if part is not network)
     return replace(model, network=network)
 
 
 def check_mode(model: Model) -> None:
     """Refuse the results of a double that a hook or its own code switched to training mode."""
-    if any(part.training for part in vars(model.network).get(PARTS, ())):
+    network = model.network
+    parts = vars(network).get(PARTS)
+    if parts is not None and (network.training or any(part.training for part in parts)):
         raise UnsupportedModel(
             f"a hook or the code of {model.family} switched it into training mode while it ran, so that "
             "dropout changed its scores. Remove that hook, or let it switch modes outside of passes."
@@ -53,6 +64,7 @@ class Doubling:
 
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}
+        self.modules: list[nn.Module] = []
 
     def of(self, value: Any) -> Any:
         """The double of a value; the value itself if it refers to no part of the network."""
@@ -79,20 +91,27 @@ class Doubling:
             return made
         made = object.__new__(type(module))  # without __init__, whose arguments are not known
         self.made[id(module)] = made
-        state = dict(vars(module))
+        self.modules.append(made)
+        state = vars(made)
+        state.update(vars(module))
         state.pop(COMPILED, None)
-        vars(made).update(
-            (name, self.contents(value) if name in OWN else self.of(value))
-            for name, value in state.items()
-        )
-        vars(made)["training"] = False
+        for name, value in state.items():
+            if name in OWN:
+                # Most hold nothing; they are new all the same, because hooks are added to them.
+                state[name] = self.contents(value) if value else value.copy()
+            elif type(value) not in PLAIN:
+                state[name] = self.of(value)
+        if HOOK in state:
+            state[HOOK] = copied_hook(state[HOOK])
+        state["training"] = False
         return made
 
     def contents(self, values: Any) -> Any:
-        """A container of a module, always a new one, because hooks are added to it."""
+        """A new container of a module, with the doubles of what is in it."""
         made = values.copy()
-        if made and isinstance(made, dict):
-            made.update([(name, self.of(value)) for name, value in made.items()])
+        if isinstance(made, dict):
+            for name, value in made.items():
+                made[name] = self.of(value)
         return made
 
     def config(self, config: PreTrainedConfig) -> PreTrainedConfig:
@@ -107,6 +126,8 @@ class Doubling:
         """The same numbers in the same memory, without a gradient."""
         if tensor.is_inference():
             tensor = tensor.clone()  # tensors made in inference mode cannot be part of a graph
+        if type(tensor) is nn.Parameter and tensor.is_floating_point():
+            return nn.Parameter(tensor, requires_grad=False)
         if isinstance(tensor, nn.Parameter) and tensor.is_floating_point():
             return nn.Parameter(tensor.detach(), requires_grad=False)
         return tensor.detach() if tensor.requires_grad else tensor
@@ -144,8 +165,10 @@ class Doubling:
         return MethodType(self.of(method.__func__), self.of(method.__self__))
 
     def partial(self, call: "partial[Any]") -> "partial[Any]":
-        """A partial call, with the doubles of its function and arguments."""
-        return partial(self.of(call.func), *map(self.of, call.args), **self.of(call.keywords))
+        """A partial call, with the doubles of its function and arguments; its attributes name its signature."""
+        made = partial(self.of(call.func), *map(self.of, call.args), **self.of(call.keywords))
+        vars(made).update(self.of(vars(call)))
+        return made
 
     def sequence(self, values: Any) -> Any:
         """A list, tuple or set; the same one if it holds no part of the network."""
@@ -159,6 +182,14 @@ class Doubling:
         pairs = zip(values.items(), made.items(), strict=True)
         is_same = all(a is b and c is d for (a, c), (b, d) in pairs)
         return values if is_same else made
+
+
+def copied_hook(hook: Any) -> Any:
+    """A hook of accelerate, or a sequence of them, that notes the device of the double's inputs only."""
+    made = copy(hook)
+    if hasattr(made, "hooks"):
+        made.hooks = tuple(map(copied_hook, made.hooks))
+    return made
 
 
 Maker = Callable[[Doubling, Any], Any]

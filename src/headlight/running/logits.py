@@ -2,21 +2,23 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from inspect import signature
 
 import torch
 from torch import Tensor
 
 from headlight.batch import Inputs, Row
 from headlight.errors import HeadlightError, InvalidInput, UnstableModel, UnsupportedModel
+from headlight.models.arguments import arguments_of
 from headlight.models.model import POOLED, Model, Task
+from headlight.models.quantised import dequantised, quantised_advice
 from headlight.running.double import check_mode
 
 
 def logits_of(model: Model, inputs: Inputs, embeddings: Tensor | None = None) -> Tensor:
     """The network's logits as [batch, position, class]; pooled heads have one position.
 
-    The network receives ids. `embeddings` replace them only to reproduce released code that does so.
+    If not all logits are wanted, the positions are those of `inputs.read`. The network receives ids.
+    `embeddings` replace them only to reproduce released code that does so.
     """
     arguments: dict[str, object] = {"attention_mask": inputs.attended.long()}
     arguments["input_ids" if embeddings is None else "inputs_embeds"] = (
@@ -24,8 +26,10 @@ def logits_of(model: Model, inputs: Inputs, embeddings: Tensor | None = None) ->
     )
     if inputs.types is not None and model.takes_types:
         arguments["token_type_ids"] = inputs.types
-    if "use_cache" in signature(model.network.forward).parameters:
+    if "use_cache" in arguments_of(model.network):
         arguments["use_cache"] = False
+    if inputs.read is not None:
+        arguments["logits_to_keep"] = torch.tensor(inputs.read, device=inputs.ids.device)
     with foreign_code(model):
         answer: Mapping[str, Tensor] = model.network(**arguments, return_dict=True)
         check_mode(model)
@@ -48,6 +52,7 @@ def foreign_code(model: Model) -> Iterator[None]:
         raise UnsupportedModel(
             f"{model.family} cannot be run as headlight runs networks, with input_ids and attention_mask, "
             f"for logits and their gradients. It raises {type(error).__name__}: {said or 'no reason given'}"
+            f"{quantised_advice(model.network)}"
         ) from error
 
 
@@ -66,7 +71,11 @@ def check_finite(logits: Tensor, model: Model) -> None:
     """Refuse logits that are NaN or infinite, and say where they come from."""
     if bool(torch.isfinite(logits).all()):
         return
-    names = [n for n, p in model.network.named_parameters() if not bool(torch.isfinite(p).all())]
+    names = [
+        n
+        for n, p in model.network.named_parameters()
+        if not bool(torch.isfinite(dequantised(p)).all())
+    ]
     cause = (
         f"these parameters are not finite: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}. "
         "Load the checkpoint again."

@@ -5,11 +5,18 @@ from dataclasses import replace
 
 import torch
 
+from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
+from headlight.models.quantised import is_plain, quantised_advice
 
 
 def randomised(model: Model, depth: int) -> Model:
     """A copy whose head and last `depth` − 1 blocks have random weights of the same mean and spread."""
+    if not all(map(is_plain, model.network.parameters())):
+        raise UnsupportedModel(
+            f"the weights of {model.family} cannot be replaced by random ones."
+            f"{quantised_advice(model.network)}"
+        )
     network = deepcopy(model.network)
     copy = replace(model, network=network)
     blocks = copy.blocks

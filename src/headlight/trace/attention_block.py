@@ -4,7 +4,6 @@ y_i = norm(x_i + Σ_j Σ_h A^h_ij W_O^h v^h_j + b_O), where v_j = W_V x_j + b_V;
 before W_V and have no norm around the sum.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,9 +12,10 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from headlight.batch import Inputs
+from headlight.models.quantised import is_plain
 from headlight.shapes import Attention, Features, Hidden, Projection, Scores, Values
-from headlight.trace.capture import Captured
 from headlight.trace.padding import zero_padding
+from headlight.trace.recorder import Captured
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,29 +48,28 @@ class AttentionBlock:
     output: Hidden
 
 
-def blocks_of(captured: Captured, inputs: Inputs) -> Iterator[AttentionBlock]:
-    """The attention blocks of a pass, from input to output."""
-    layers = zip(captured.blocks, captured.attention, captured.hidden[:-1], strict=True)
-    for record, weights, residual in layers:
-        attention = zero_padding(weights, inputs)
-        values = record.values.detach().to(attention)
-        projection, bias = projected(record.parts.projection, values)
-        first = second = None
-        output = record.second_norm[0]  # pre-norm: the sum is the input of the second norm
-        if record.parts.norm is not None and record.norm is not None:
-            first = acted(record.parts.norm, *record.norm, inputs)
-            second = acted(record.parts.second_norm, *record.second_norm, inputs)
-            output = first.output
-        yield AttentionBlock(
-            attention=attention,
-            values=values,
-            projection=projection,
-            bias=bias,
-            residual=zero_padding(residual, inputs),
-            norm=first,
-            second_norm=second,
-            output=zero_padding(output, inputs),
-        )
+def block_of(captured: Captured, inputs: Inputs, layer: int) -> AttentionBlock:
+    """The attention block of a layer, counted from 0 at the input."""
+    record, residual = captured.blocks[layer], captured.hidden[layer]
+    attention = zero_padding(captured.attention[layer], inputs)
+    values = record.values.detach().to(attention)
+    projection, bias = projected(record.parts.projection, values)
+    first = second = None
+    output = record.second_norm[0]  # pre-norm: the sum is the input of the second norm
+    if record.parts.norm is not None and record.norm is not None:
+        first = acted(record.parts.norm, *record.norm, inputs)
+        second = acted(record.parts.second_norm, *record.second_norm, inputs)
+        output = first.output
+    return AttentionBlock(
+        attention=attention,
+        values=values,
+        projection=projection,
+        bias=bias,
+        residual=zero_padding(residual, inputs),
+        norm=first,
+        second_norm=second,
+        output=zero_padding(output, inputs),
+    )
 
 
 def put_together(block: AttentionBlock) -> Hidden:
@@ -88,13 +87,14 @@ def put_together(block: AttentionBlock) -> Hidden:
 def projected(module: nn.Module, values: Values) -> tuple[Projection, Features]:
     """W_O as [head, width, feature], and b_O; for an unknown module, from what it does to unit vectors."""
     _, heads, _, width = values.shape
-    if type(module) is nn.Linear:
+    if type(module) is nn.Linear and is_plain(module.weight):
         matrix, bias = module.weight.T, module.bias
     elif type(module) is Conv1D:
         matrix, bias = module.weight, module.bias
     else:
-        first = next(module.parameters())
-        units = torch.eye(heads * width, dtype=first.dtype, device=first.device)
+        own = [*module.parameters(), values]
+        dtype = next(tensor.dtype for tensor in own if tensor.is_floating_point())
+        units = torch.eye(heads * width, dtype=dtype, device=own[0].device)
         bias = module(torch.zeros_like(units[:1]))[0]
         matrix = module(units) - bias
     if bias is None:

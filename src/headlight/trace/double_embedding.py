@@ -4,6 +4,8 @@ That code takes the output of the whole embedding module and feeds it back as `i
 types and normalisation are applied twice. This file exists only to reproduce its numbers.
 """
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
@@ -30,7 +32,8 @@ def embedded_twice(model: Model, inputs: Inputs, goal: Goal) -> tuple[Hidden, Hi
             answers.append(logits_of(model, alone, leaves[-1]))
         width = inputs.ids.shape[1]
         logits = torch.cat([padded(a, 1 if model.task in POOLED else width) for a in answers])
-        value = goal.value(logits, inputs.present, "probability").sum()
+        whole = replace(goal, columns=goal.positions)
+        value = whole.value(logits, inputs.present, "probability").sum()
         gradients = torch.autograd.grad(value, leaves)
     return (
         torch.cat([padded(leaf.detach(), width) for leaf in leaves]),

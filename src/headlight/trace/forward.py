@@ -1,8 +1,8 @@
 """`Pass`: one forward pass that was watched: its inputs, what was captured, and the logits."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -15,10 +15,13 @@ from headlight.running.logits import logits_of
 from headlight.running.memory import TOKENS_AT_ONCE
 from headlight.running.undisturbed import plain_state, undisturbed
 from headlight.shapes import Attention, Hidden, Ids, TokenMask
-from headlight.trace.attention_block import AttentionBlock, blocks_of
-from headlight.trace.capture import Captured, Recorder, Wants, watching
+from headlight.trace.attention_block import AttentionBlock, block_of
+from headlight.trace.attention_maps import OnDemand
+from headlight.trace.capture import watching
 from headlight.trace.padding import zero_padding
+from headlight.trace.recorder import Captured, Recorder, Wants
 from headlight.trace.relevance.intercept import Switchboard
+from headlight.trace.relevance.steps import Steering
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,17 +55,32 @@ class Pass:
         """h⁰ … h^L, the input of every block and the output of the last."""
         return tuple(zero_padding(states, self.inputs) for states in self.captured.hidden)
 
-    @cached_property
-    def attention(self) -> tuple[Attention, ...]:
-        """The weights of every layer, from input to output."""
-        return tuple(zero_padding(weights, self.inputs) for weights in self.captured.attention)
+    @property
+    def attention(self) -> Sequence[Attention]:
+        """The weights of every layer, from input to output, made when they are read."""
 
-    @cached_property
-    def blocks(self) -> tuple[AttentionBlock, ...]:
-        """The attention block of every layer, for methods that decompose it."""
-        return tuple(blocks_of(self.captured, self.inputs))
+        def prepared(layer: int) -> Attention:
+            return zero_padding(self.captured.attention[layer], self.inputs)
+
+        return OnDemand(tuple(partial(prepared, n) for n in range(len(self.captured.attention))))
+
+    @property
+    def blocks(self) -> Sequence[AttentionBlock]:
+        """The attention block of every layer, for methods that decompose it, made when they are read."""
+        count = len(self.captured.blocks)
+        return OnDemand(
+            tuple(partial(block_of, self.captured, self.inputs, n) for n in range(count))
+        )
 
     # ------------------------------------------------------------------------- further passes
+
+    def modifiable(self) -> "Pass":
+        """The pass itself if its gradients can be modified, else one more of the same batch."""
+        if self.captured.steering is not None:
+            return self
+        wants = Wants(gradient=True, modified=True)
+        other: Pass = self.once("modifiable", lambda: forward(self.model, self.inputs, wants))
+        return other
 
     def again(self, embeddings: Hidden) -> Tensor:
         """The logits of the same batch with other embeddings, differentiable in them.
@@ -83,6 +101,11 @@ class Pass:
 
     def embed(self, ids: Ids) -> Hidden:
         """The embeddings of other tokens in the same places."""
+        if (
+            self.model.is_encoder_decoder
+        ):  # it finds its end token among the ids, which other tokens may lack
+            with torch.no_grad():
+                return zero_padding(self.model.word_embeddings(ids), self.inputs)
         return forward(self.model, replace(self.inputs, ids=ids), Wants()).embeddings
 
     def embed_mean(self, places: TokenMask) -> Hidden:
@@ -105,7 +128,8 @@ def forward(model: Model, inputs: Inputs, wants: Wants, embeddings: Tensor | Non
     """Run the model once and capture what is wanted; `embeddings` replace those that it computes."""
     model = double(model)
     board = Switchboard(len(inputs.ids)) if wants.relevance else None
-    recorder = Recorder(wants, board, embeddings)
+    steering = Steering() if wants.modified else None
+    recorder = Recorder(wants, board, steering, embeddings)
     logits = undisturbed(lambda: logits_of(model, inputs), plain_state(), watching(model, recorder))
     return Pass(model, inputs, recorder.captured(), logits)
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from headlight.batch import Inputs, Row
 from headlight.errors import InvalidOption
 from headlight.models.model import Model, Task
+from headlight.running.precision import max_precision
 from headlight.shapes import PerRow, Scores, Terms, TermValues
 from headlight.target import Target
 from headlight.trace.resolve import RESOLVERS, ResolvedTarget, Unresolved
@@ -21,12 +22,15 @@ Output = Literal["logit", "probability", "log_probability"]
 class Goal:
     """The targets of a whole batch, as index tensors into its logits.
 
-    weights: the weight of each token's row in the read-out; None if it is not known. kind: how logits become
-    probabilities. outputs: what is explained in each row, the logit or the probability.
+    positions: the tokens at which the terms are read. columns: where the logits of these tokens are among
+    those that were computed. weights: the weight of each token's row in the read-out; None if it is not
+    known. kind: how logits become probabilities. outputs: what is explained in each row, the logit or the
+    probability.
     """
 
     resolved: tuple[ResolvedTarget, ...]
     positions: Terms
+    columns: Terms
     classes: Terms
     signs: TermValues
     weights: Scores | None
@@ -36,21 +40,25 @@ class Goal:
     def term_logits(self, logits: Tensor) -> TermValues:
         """The logits of the terms."""
         rows = torch.arange(len(logits), device=logits.device)[:, None]
-        return logits[rows, self.positions, self.classes]
+        return logits[rows, self.columns, self.classes]
 
     def term_log_probabilities(self, logits: Tensor, present: Tensor) -> TermValues:
         """The log-probabilities of the terms: over classes, over positions for answer spans, or independent."""
         rows = torch.arange(len(logits), device=logits.device)[:, None]
         if self.kind == "class":
-            choices = logits[rows, self.positions].log_softmax(-1)
+            choices = logits[rows, self.columns].log_softmax(-1)
             return choices.gather(-1, self.classes[..., None])[..., 0]
         if self.kind == "span":
             columns = logits.masked_fill(~present[..., None], -torch.inf).log_softmax(1)
-            return columns[rows, self.positions, self.classes]
+            return columns[rows, self.columns, self.classes]
         return torch.nn.functional.logsigmoid(self.term_logits(logits))
 
     def value(self, logits: Tensor, present: Tensor, output: Output | None = None) -> PerRow:
-        """The explained number of every row; `output` overrides what each row asks for."""
+        """The explained number of every row; `output` overrides what each row asks for.
+
+        Computed in at least 32 bits: in 16, probabilities near 1 have no digits left that change.
+        """
+        logits = logits.to(max_precision(logits.dtype))
         outputs = [output or asked for asked in self.outputs]
         values = (self.term_logits(logits) * self.signs).sum(1)
         if set(outputs) == {"logit"} or self.kind == "value":
@@ -65,13 +73,11 @@ class Goal:
         }
         return torch.stack([by_name[name][row] for row, name in enumerate(outputs)])
 
-    def seed(self, logits: Tensor, sign: float, size: Literal["one", "logit"]) -> Tensor:
-        """Where relevance starts: at the terms of one sign, with 1 or with the value of the logit."""
+    def seed(self, logits: Tensor, sign: float) -> Tensor:
+        """Where relevance starts: with 1 at the terms of one sign."""
         values = (self.signs == sign).to(logits)
-        if size == "logit":
-            values = values * self.term_logits(logits).detach()
         rows = torch.arange(len(logits), device=logits.device)[:, None].expand_as(values)
-        place = (rows, self.positions, self.classes)
+        place = (rows, self.columns, self.classes)
         return torch.zeros_like(logits).index_put(place, values, accumulate=True)
 
     def alone(self, term: int) -> "Goal":
@@ -83,6 +89,7 @@ class Goal:
         return replace(
             self,
             positions=self.positions[:, column],
+            columns=self.columns[:, column],
             classes=self.classes[:, column],
             signs=torch.ones_like(self.signs[:, column]),
             weights=weights,
@@ -94,6 +101,7 @@ class Goal:
             self,
             resolved=self.resolved * count,
             positions=self.positions.repeat(count, 1),
+            columns=self.columns.repeat(count, 1),
             classes=self.classes.repeat(count, 1),
             signs=self.signs.repeat(count, 1),
             weights=None if self.weights is None else self.weights.repeat(count, 1),
@@ -129,7 +137,7 @@ def goal_of(
             )
         check_target(target, model.task)
         row_logits = logits[number, : len(row)].detach()
-        resolved.append(resolve(Unresolved(target, model, row, row_logits, released)))
+        resolved.append(resolve(Unresolved(target, model, row, row_logits, released, inputs.read)))
     width = max(len(target.terms) for target in resolved)
 
     def column(name: str) -> list[list[float | int]]:
@@ -138,9 +146,13 @@ def goal_of(
         ]
 
     device = logits.device
+    positions = torch.tensor(column("position"), device=device, dtype=torch.long)
+    if inputs.read is not None:  # rows with fewer terms than others are filled up
+        positions = positions.where(positions != 0, inputs.read[0])
     return Goal(
         resolved=tuple(resolved),
-        positions=torch.tensor(column("position"), device=device, dtype=torch.long),
+        positions=positions,
+        columns=inputs.columns(positions),
         classes=torch.tensor(column("index"), device=device, dtype=torch.long),
         signs=torch.tensor(column("sign"), device=device, dtype=logits.dtype),
         weights=reading_weights(resolved, inputs, logits.dtype),

@@ -71,12 +71,12 @@ def unread(model: Model, reason: str) -> UnsupportedModel:
 
 
 def gradient_of(value: Tensor, states: Tensor | None) -> Tensor:
-    """∂value/∂states in 64 bits; zero where the value does not depend on them."""
+    """∂value/∂states in 64 bits, on the device of the value; zero where it does not depend on them."""
     assert states is not None
     (gradient,) = torch.autograd.grad(
         value, states, retain_graph=True, allow_unused=True, materialize_grads=True
     )
-    return gradient.double()
+    return gradient.to(value.device, torch.float64)
 
 
 def shares_of(gradient: Tensor, most: float) -> Tensor | str:

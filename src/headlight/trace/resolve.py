@@ -55,13 +55,21 @@ class ResolvedTarget:
 
 @dataclass(frozen=True, eq=False)
 class Unresolved:
-    """A target to be resolved, with its model and row and the logits [position, class] of the row."""
+    """A target to be resolved, with its model and row and the logits [position, class] of the row.
+
+    read: the positions of the logits, if there are not those of all tokens.
+    """
 
     target: Target
     model: Model
     row: Row
     logits: Tensor
     is_released: bool
+    read: tuple[int, ...] | None = None
+
+    def logits_at(self, position: int) -> Tensor:
+        """The logits of all classes at a token."""
+        return self.logits[position if self.read is None else self.read.index(position)]
 
 
 # ---------------------------------------------------------------------------- classification
@@ -288,15 +296,18 @@ def resolve_masked(asked: Unresolved) -> ResolvedTarget:
 
 def resolve_next(asked: Unresolved) -> ResolvedTarget:
     """The token after the last one, or after the position that the target names."""
-    position = chosen_position(asked.target, asked.row)
-    if position is None:
-        position = max(p for p, seen in enumerate(asked.row.attended) if seen)
-    return resolved_token(asked, position)
+    return resolved_token(asked, next_position(asked.target, asked.row))
+
+
+def next_position(target: Target, row: Row) -> int:
+    """The token after which a causal language model is read."""
+    position = chosen_position(target, row)
+    return max(p for p, seen in enumerate(row.attended) if seen) if position is None else position
 
 
 def resolved_token(asked: Unresolved, position: int) -> ResolvedTarget:
     """The target for a vocabulary token, or for one rather than another."""
-    target, model, logits = asked.target, asked.model, asked.logits[position]
+    target, model, logits = asked.target, asked.model, asked.logits_at(position)
     predicted = int(logits.argmax())
     chosen = predicted if target.label is None else token_id(target.label, model, len(logits))
     terms = [Term(position, chosen)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,18 +16,30 @@ from headlight.shapes import Attention, Hidden, Ids, Mixing, PerRow, Scores, Ter
 from headlight.target import Target
 from headlight.tokens import ordinary
 from headlight.trace.attention_block import AttentionBlock
-from headlight.trace.capture import Wants, misshapen, unseen
+from headlight.trace.attention_maps import OnDemand
+from headlight.trace.backward import swept_back
+from headlight.trace.capture import misshapen, unseen
 from headlight.trace.double_embedding import embedded_twice
 from headlight.trace.forward import Pass, forward
 from headlight.trace.goal import Goal, Output, goal_of
 from headlight.trace.padding import zero_padding
 from headlight.trace.readout import check_reading, read_place
+from headlight.trace.recorder import Wants
 from headlight.trace.relevance.deeplift import multipliers
+from headlight.trace.relevance.modifications import Modification
+from headlight.trace.relevance.steps import Steering
 from headlight.trace.relevance.sweep import Flow, Relevance, send_relevance
+from headlight.trace.resolve import next_position
 
 ATTENTION = {"attention", "attention_gradient", "attention_blocks", "relevance"}
 BLOCKS = {"hidden", "hidden_gradient", "attention_blocks", "relevance"}
-GRADIENTS = {"attention_gradient", "hidden_gradient", "embedding_gradient", "relevance"}
+GRADIENTS = {
+    "attention_gradient",
+    "hidden_gradient",
+    "embedding_gradient",
+    "modified_gradient",
+    "relevance",
+}
 NEEDS = ATTENTION | BLOCKS | GRADIENTS | {"replay"}
 """What a method may need; the pass captures the union of what the requested methods need."""
 
@@ -37,7 +50,7 @@ class Gradients:
 
     embeddings: Hidden
     hidden: tuple[Hidden, ...] = ()
-    attention: tuple[Attention, ...] = ()
+    attention: Sequence[Attention] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +90,12 @@ class Trace:
         return self.forward.hidden
 
     @property
-    def attention(self) -> tuple[Attention, ...]:
-        """The weights of every layer, from input to output."""
+    def attention(self) -> Sequence[Attention]:
+        """The weights of every layer, from input to output, made when they are read."""
         return self.forward.attention
 
     @property
-    def blocks(self) -> tuple[AttentionBlock, ...]:
+    def blocks(self) -> Sequence[AttentionBlock]:
         """The attention block of every layer, for methods that decompose it."""
         return self.forward.blocks
 
@@ -103,10 +116,14 @@ class Trace:
             self.kept[key] = make()
         return self.kept[key]
 
-    def gradients(self, output: Output | None = None) -> Gradients:
-        """All gradients of the target from one backward sweep, computed once."""
+    def gradients(
+        self, output: Output | None = None, modification: Modification | None = None
+    ) -> Gradients:
+        """All gradients of the target from one backward sweep, computed once; modified if asked for."""
+        run = self.forward if modification is None else self.forward.modifiable()
         gradients: Gradients = self.once(
-            ("gradients", output), lambda: gradients_of(self.forward, self.goal, output)
+            ("gradients", output, modification),
+            lambda: gradients_of(run, self.goal, output, modification),
         )
         return gradients
 
@@ -179,14 +196,18 @@ def traces(
     needs: Collection[str],
     *,
     released: bool = False,
+    recomputes: bool = False,
 ) -> Iterator[Trace]:
     """Run the model once on these rows, and trace the same pass for every list of targets, one per row.
 
-    They are yielded one by one, so that what one trace keeps can be freed before the next.
+    They are yielded one by one, so that what one trace keeps can be freed before the next. recomputes: what is
+    inside a block is not kept for the way back, but computed again.
     """
     check_ids(model, rows)
-    inputs = collate(rows, model.pad_id or 0, model.network.device)
-    run = forward(model, inputs, wanted(needs))
+    inputs = replace(
+        collate(rows, model.pad_id or 0, model.device), read=read_by(model, rows, goals)
+    )
+    run = forward(model, inputs, replace(wanted(needs), recomputes=recomputes))
     check_finite(run.logits, run.model)
     if ATTENTION & set(needs):
         check_attention(run)
@@ -194,6 +215,19 @@ def traces(
     for targets in goals:
         goal = goal_of(targets, run.model, rows, inputs, run.logits, released=released)
         yield Trace(run, goal, places)
+
+
+def read_by(
+    model: Model, rows: Sequence[Row], goals: Sequence[Sequence[Target]]
+) -> tuple[int, ...] | None:
+    """The positions whose logits these targets read; None if all logits are computed.
+
+    A vocabulary is large: the logits of every token of a long text would take more memory than all the rest.
+    """
+    if not model.gives_few_logits:
+        return None
+    pairs = (pair for targets in goals for pair in zip(targets, rows, strict=True))
+    return tuple(sorted({next_position(target, row) for target, row in pairs}))
 
 
 def wanted(needs: Collection[str]) -> Wants:
@@ -206,32 +240,52 @@ def wanted(needs: Collection[str]) -> Wants:
         last=bool(ATTENTION & names),
         gradient=bool(GRADIENTS & names),
         relevance="relevance" in names,
+        # Switches behind every operation would be rewritten too, so these get a pass of their own.
+        modified="modified_gradient" in names and "relevance" not in names,
     )
 
 
-def gradients_of(forward: Pass, goal: Goal, output: Output | None) -> Gradients:
+def gradients_of(
+    forward: Pass, goal: Goal, output: Output | None, modification: Modification | None = None
+) -> Gradients:
     """The gradients of everything captured, from one backward sweep."""
     captured, inputs = forward.captured, forward.inputs
-    with torch.enable_grad():
-        value = goal.value(forward.logits, inputs.present, output).sum()
-    tensors = [captured.embeddings, *captured.hidden, *captured.attention]
-    gradients = torch.autograd.grad(
-        value, tensors, retain_graph=True, allow_unused=True, materialize_grads=True
-    )
-    embeddings, *others = (zero_padding(gradient, inputs) for gradient in gradients)
-    middle = len(captured.hidden)
-    return Gradients(embeddings, tuple(others[:middle]), tuple(others[middle:]))
+    steering = captured.steering or Steering()
+    tensors = [captured.embeddings, *captured.hidden, *captured.mixed]
+
+    def value(logits: Tensor) -> PerRow:
+        return goal.value(logits, inputs.present, output)
+
+    with steering.by(modification):
+        scales, gradients = swept_back(value, forward.logits, tensors)
+
+    def prepared(gradient: Tensor) -> Tensor:
+        gradient = zero_padding(gradient, inputs)
+        return gradient / scales.view(-1, *[1] * (gradient.dim() - 1))
+
+    middle = 1 + len(captured.hidden)
+    embeddings, *hidden = map(prepared, gradients[:middle])
+
+    def at_map(layer: int) -> Attention:
+        gradient = gradients[middle + layer]
+        # What carries the graph of the weights is the weights themselves, or what they have mixed.
+        return prepared(
+            captured.attended[layer].gradient(gradient) if captured.attended else gradient
+        )
+
+    makers = tuple(partial(at_map, layer) for layer in range(len(captured.mixed)))
+    return Gradients(embeddings, tuple(hidden), OnDemand(makers))
 
 
 def check_attention(run: Pass) -> None:
     """Refuse attention that has another form than when the network was wrapped."""
-    model, attention = run.model, run.captured.attention
-    if not attention:
+    model = run.model
+    if not run.captured.attention:
         raise UnsupportedModel(
             f"{model.family} computed no attention that could be seen: neither through the attention "
             "interface of transformers nor as a softmax over [batch, head, query, key]."
         )
-    if reason := misshapen(model, attention, run.inputs):
+    if reason := misshapen(model, run.captured, run.inputs):
         raise unseen(model, f"{reason} on an input of {run.inputs.ids.shape[1]} tokens")
 
 

@@ -4,7 +4,7 @@ from fastapi import FastAPI
 
 from headlight import __version__
 from headlight.methods import METHODS
-from headlight.renderers.colours import HEAD_KINDS, MARKED, NAMES, STRONGEST, Rgb, palette
+from headlight.renderers.colours import GREY, HEAD_KINDS, MARKED, NAMES, STRONGEST, Rgb, palette
 from headlight.web.limits import Limits
 from headlight.web.loaded_models import LoadedModels
 from headlight.web.replies import About, MethodFacts, PaletteFacts
@@ -50,6 +50,7 @@ def palette_facts() -> PaletteFacts:
         "unsigned": css(signed.unsigned),
         "more": css(compared.positive),
         "less": css(compared.negative),
+        "beyond": css(GREY),
         "heads": {kind: css(colour) for kind, colour in HEAD_KINDS.items()},
         "names": {
             "positive": NAMES[signed.positive],
@@ -57,6 +58,7 @@ def palette_facts() -> PaletteFacts:
             "unsigned": NAMES[signed.unsigned],
             "more": NAMES[compared.positive],
             "less": NAMES[compared.negative],
+            "beyond": NAMES[GREY],
         },
         "strongest": STRONGEST,
         "marked": MARKED,

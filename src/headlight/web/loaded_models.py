@@ -13,6 +13,7 @@ from headlight.explaining.layers import has_layers
 from headlight.explaining.plan import default_method, methods_for
 from headlight.loading.catalogue import CATALOGUE
 from headlight.loading.load import load
+from headlight.loading.placement import DEFAULT_DTYPE
 from headlight.methods import METHODS
 from headlight.models.model import Model, Task
 from headlight.web.replies import ExampleText, ModelFacts, TextField
@@ -47,9 +48,14 @@ HINTS = {
 
 @dataclass(frozen=True, eq=False)
 class LoadedModels:
-    """Models by name, in the order in which they were given; models that are still loading are not in it."""
+    """Models by name, in the order in which they were given; models that are still loading are not in it.
+
+    device, dtype: where and in which type they are loaded, as in `load`.
+    """
 
     names: tuple[str, ...]
+    device: str | None = None
+    dtype: str = DEFAULT_DTYPE
     models: dict[str, Model] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     facts: dict[str, ModelFacts] = field(default_factory=dict)
@@ -58,7 +64,7 @@ class LoadedModels:
 
     def fill(self) -> None:
         """Load the first model and wait for it; load the others in a thread while it answers."""
-        self.add(self.names[0], load(self.names[0]))
+        self.add(self.names[0], self.loaded(self.names[0]))
         self.loaders.append(Thread(target=self.fill_up, name="headlight-loading", daemon=True))
         self.loaders[-1].start()
 
@@ -67,10 +73,14 @@ class LoadedModels:
         for name in self.names:
             if name not in self.models and not self.is_closed.is_set():
                 try:
-                    self.add(name, load(name))
+                    self.add(name, self.loaded(name))
                 except HeadlightError as error:
                     self.failed[name] = str(error)
                     LOG.error("%s cannot be loaded: %s", name, error)
+
+    def loaded(self, name: str) -> Model:
+        """A model, loaded as the server was told."""
+        return load(name, device=self.device, dtype=self.dtype)
 
     def close(self) -> None:
         """Stop loading, and wait for the thread."""

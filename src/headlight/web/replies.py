@@ -15,13 +15,17 @@ class Refused(TypedDict):
 
 
 class Shown(TypedDict):
-    """A stretch of text with its score; `share`: of the largest score; `positions`: the tokens it covers."""
+    """A stretch of text with its score; `positions`: the tokens it covers.
+
+    share: of the largest score in the scale, beyond ±1 only outside it. in_scale: whether it sets the scale.
+    """
 
     text: str
     before: str
     score: float
     share: float
     special: bool
+    in_scale: bool
     positions: list[int]
     segment: int | None
 
@@ -126,7 +130,7 @@ class Layered(TypedDict):
 class Mixed(TypedDict):
     """matrix[i][j]: how much of input token j is in output token i; `layer` is 1 to `layers`.
 
-    largest: the value with the strongest colour.
+    largest: the value with the strongest colour. note: which columns are not in the scale.
     """
 
     method: str
@@ -135,12 +139,14 @@ class Mixed(TypedDict):
     tokens: list[str]
     matrix: Grid
     largest: float
+    note: str
 
 
 class Generated(TypedDict):
     """matrix[o][i]: the score of input token i for output token o; inputs are the prompt and earlier outputs.
 
-    largest: the score with the strongest colour; the first token is left out of the scale.
+    largest: the score with the strongest colour; largest_by_row: the same for every output token alone.
+    special, in_scale: of the inputs, as in `Shown`. note: which inputs are not in the scale.
     """
 
     method: str
@@ -149,6 +155,10 @@ class Generated(TypedDict):
     output: list[str]
     matrix: Grid
     largest: float
+    largest_by_row: list[float]
+    special: list[bool]
+    in_scale: list[bool]
+    note: str
 
 
 class HeadMap(TypedDict):
@@ -216,13 +226,14 @@ class ToneNames(TypedDict):
     unsigned: str
     more: str
     less: str
+    beyond: str
 
 
 class PaletteFacts(TypedDict):
     """CSS colours of scores and of kinds of heads.
 
-    strongest: the opacity of the largest score. marked: signed shares below this are marked by more than
-    colour.
+    beyond: of scores beyond the scale. strongest: the opacity of the largest score. marked: signed shares
+    below this are marked by more than colour.
     """
 
     positive: str
@@ -230,6 +241,7 @@ class PaletteFacts(TypedDict):
     unsigned: str
     more: str
     less: str
+    beyond: str
     heads: dict[str, str]
     names: ToneNames
     strongest: float

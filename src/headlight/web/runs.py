@@ -202,5 +202,6 @@ def disagreement(one: dict[str, Any], other: dict[str, Any]) -> float:
 
 def record_pieces(record: dict[str, Any]) -> list[Shown]:
     """The tokens of a record with their scores, as pieces for the page."""
-    pieces = token_pieces(record["tokens"], record["scores"], record["special"])
-    return [shown(piece, piece.positions) for piece in pieces]
+    tokens, special = record["tokens"], record["special"]
+    sinks = record.get("sink") or [False] * len(tokens)  # runs of earlier versions do not say
+    return shown(token_pieces(tokens, record["scores"], special, sinks))

@@ -33,7 +33,7 @@ def found_runs(folders: Sequence[Path]) -> dict[str, Path]:
 
 
 def serve(
-    models: Sequence[str],
+    loaded: LoadedModels,
     runs: Sequence[Path],
     address: Address,
     limits: Limits,
@@ -43,7 +43,6 @@ def serve(
     token = address.needed_token
     folders = found_runs(runs)
     with listening(address) as place:
-        loaded = LoadedModels(tuple(dict.fromkeys(models)))
         say(f"loading {loaded.names[0]} …")
         loaded.fill()
         results = Runs(folders)

@@ -7,6 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional
+from transformers.models.cohere.modeling_cohere import CohereLayerNorm
+from transformers.models.gemma.modeling_gemma import GemmaRMSNorm
+from transformers.models.llama.modeling_llama import LlamaRMSNorm
 
 import headlight
 from headlight import Batch
@@ -19,7 +22,7 @@ from headlight.trace.relevance.intercept import (
     Sweep,
     Switchboard,
     intercepted,
-    root_mean_square,
+    normalisation,
     unit_kind,
 )
 from headlight.trace.relevance.rules import Operation, pass_on, share_product
@@ -396,10 +399,23 @@ def test_modules_that_are_one_step_are_known() -> None:
     assert unit_kind(bert.bert.encoder.layer[0].intermediate.intermediate_act_fn) == "activation"  # type: ignore[index, union-attr]
     assert unit_kind(torch.nn.LayerNorm(4)) is None
     assert unit_kind(bert.bert.encoder) is None  # type: ignore[arg-type, union-attr]
-    made = root_mean_square(llama.model.norm)
-    assert made is not None
-    assert (made.is_centred, made.epsilon) == (False, llama.model.norm.variance_epsilon)
-    assert root_mean_square(torch.nn.Linear(2, 2)) is None
+
+
+def test_the_constants_of_a_norm_are_known_by_what_it_computes() -> None:
+    x = torch.randn(2, 3, 16)
+
+    def of(norm: torch.nn.Module) -> Any:
+        with torch.no_grad():
+            for parameter in norm.parameters():
+                parameter.copy_(torch.randn(16))
+            return normalisation(norm, x, norm(x))
+
+    llama, gemma, cohere = LlamaRMSNorm(16, 1e-5), GemmaRMSNorm(16, 1e-5), CohereLayerNorm(16, 1e-5)
+    assert (of(llama).is_centred, of(llama).epsilon) == (False, 1e-5)
+    torch.testing.assert_close(of(gemma).weight, 1 + gemma.weight.detach())
+    assert of(cohere).is_centred
+    assert normalisation(llama, x, 2 * llama(x)) is None
+    assert normalisation(torch.nn.Linear(2, 2), x, x) is None
 
 
 def test_a_unit_run_by_another_thread_is_left_alone() -> None:

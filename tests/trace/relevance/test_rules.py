@@ -100,6 +100,39 @@ def test_z_plus_gives_nothing_where_no_product_is_positive() -> None:
     assert not found.any()  # type: ignore[union-attr]
 
 
+def test_z_plus_of_a_second_sweep_equals_that_of_a_first() -> None:
+    """What is kept for the next sweep depends on neither relevance nor the rows that have any."""
+    operation, z = linear_operation(BIAS)
+    first = LINEAR_RELEVANCE.clone()
+    first[0] = 0
+    rules.z_plus(operation, (X,), z, first)
+    (found,) = rules.z_plus(operation, (X,), z, LINEAR_RELEVANCE)
+    (expected,) = rules.z_plus(linear_operation(BIAS)[0], (X,), z, LINEAR_RELEVANCE)
+    assert torch.equal(found, expected)  # type: ignore[arg-type]
+
+
+def test_rows_without_relevance_get_none_and_change_no_other() -> None:
+    share, weight = drawn(3, 4, 5, seed=1), drawn(5, 2, seed=2)
+    share[0, 1] = share[2] = 0
+    torch.testing.assert_close(rules.multiply_rows(share, weight), share @ weight)
+    assert not rules.multiply_rows(torch.zeros_like(share), weight).any()
+
+
+def test_products_back_have_the_digits_of_the_stored_weight() -> None:
+    """The weight and the result have 64 bits; 32-bit products are right to six digits."""
+    brief = WEIGHT.float()
+    wide, z = LinearMap(brief.double()), X @ brief.double().T
+    stored = Operation("linear", ROWS, map=LinearMap(brief.double(), stored=brief))
+    exact = Operation("linear", ROWS, map=wide)
+    for rule in (rules.z_plus, rules.gradient_linear):
+        (found,), (expected,) = (rule(op, (X,), z, LINEAR_RELEVANCE) for op in (stored, exact))
+        assert found is not None
+        assert expected is not None
+        assert found.dtype == torch.float64
+        assert not torch.equal(found, expected)
+        torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
+
+
 @pytest.mark.parametrize("bias", [None, BIAS])
 def test_epsilon_shares_by_products_and_the_bias_keeps_its_part(bias: Tensor | None) -> None:
     """R_j = x_j Σ_i W_ij R_i / (z_i + ε)."""

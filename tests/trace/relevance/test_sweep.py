@@ -24,9 +24,11 @@ def test_relevance_keeps_its_sum_and_gradients_are_autograds(family: str, task: 
     """Σ R = 1 for each explained logit at every block boundary, per row."""
     plain = traced(family, task, {"attention_gradient", "hidden_gradient", "embedding_gradient"})
     found = traced(family, task, {"relevance"})
-    torch.testing.assert_close(found.logits, plain.logits, rtol=0, atol=0)
+    # attention is written out in one pass and fused in the other
+    torch.testing.assert_close(found.logits, plain.logits, rtol=1e-11, atol=1e-13)
     one, other = found.gradients(), plain.gradients()
-    for a, b in zip(one.attention + one.hidden, other.attention + other.hidden, strict=True):
+    pairs = zip((*one.attention, *one.hidden), (*other.attention, *other.hidden), strict=True)
+    for a, b in pairs:
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)
     start = (found.goal.signs > 0).sum(1).double()
     for states in found.relevance(Flow("chefer")).hidden:

@@ -24,7 +24,9 @@ def test_every_token_is_shown_once_and_the_text_is_whole(page: Site, name: str, 
     for segment, text in enumerate(attributed["data"]["texts"]):
         own = [each for each in shown if each["segment"] == segment]
         assert "".join(each["before"] + each["text"] for each in own).strip() == text
-    assert max(abs(e["share"]) for e in shown if not e["special"]) == pytest.approx(1)
+    assert max(abs(e["share"]) for e in shown if e["in_scale"]) == pytest.approx(1)
+    assert not any(e["in_scale"] and e["special"] for e in shown)
+    assert any(e["in_scale"] != (not e["special"]) for e in shown) == (name == "writer")
 
 
 def test_a_word_is_the_sum_of_its_tokens(page: Site, sentiment: Model) -> None:

@@ -29,6 +29,11 @@ def test_a_continuation_is_explained_as_by_the_library(
     np.testing.assert_allclose(found["matrix"], expected.matrix, atol=1e-6)
     assert found["largest"] == pytest.approx(np.abs(expected.matrix[:, 1:]).max())
     assert (found["method"], found["signed"]) == ("gae", False)
+    assert found["in_scale"] == [False, *[True] * (len(expected.inputs) - 1)]
+    assert found["special"] == [False] * len(expected.inputs)
+    by_row = [np.abs(each.scores[1:]).max() for each in expected.attributions]
+    assert found["largest_by_row"] == pytest.approx(by_row)
+    assert found["note"] == "outside the scale (grey if beyond): the first token"
 
 
 def test_a_text_is_not_continued_beyond_what_the_model_can_read(

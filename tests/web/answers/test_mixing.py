@@ -21,6 +21,9 @@ def test_mixing_is_that_of_the_library(
     matrices = expected.accumulated if accumulated else expected.layers
     matrix = matrices[-1 if layer == -1 else layer - 1]
     np.testing.assert_allclose(found["matrix"], matrix, atol=1e-5)
-    assert found["largest"] == pytest.approx(matrix.max())
+    assert found["largest"] == pytest.approx(matrix[:, 1:-1].max(), rel=1e-5), (
+        "without [CLS], [SEP]"
+    )
+    assert found["note"] == "outside the scale (grey if beyond): special tokens"
     assert found["tokens"] == list(expected.tokens)
     assert (found["layer"], found["layers"]) == (3 if layer == -1 else layer, 3)

@@ -1,4 +1,4 @@
-/** @import { About, Attributed, Explanation, MethodFacts, ModelFacts, PaletteFacts, Run, Shown } from "../../../src/headlight/web/static/shared/replies.js" */
+/** @import { About, Attributed, Explanation, Generated, MethodFacts, ModelFacts, PaletteFacts, Run, Shown } from "../../../src/headlight/web/static/shared/replies.js" */
 // Small replies for the tests; each takes what a test wants otherwise.
 
 /** @type {PaletteFacts} */
@@ -8,8 +8,16 @@ export const PALETTE = {
   unsigned: "rgb(7 8 9)",
   more: "rgb(10 11 12)",
   less: "rgb(13 14 15)",
+  beyond: "rgb(16 17 18)",
   heads: { both: "rgb(7 8 9)" },
-  names: { positive: "blue", negative: "orange", unsigned: "purple", more: "green", less: "red" },
+  names: {
+    positive: "blue",
+    negative: "orange",
+    unsigned: "purple",
+    more: "green",
+    less: "red",
+    beyond: "grey",
+  },
   strongest: 0.5,
   marked: -0.25,
 };
@@ -81,8 +89,34 @@ export const piece = (text, score, changes = {}) => ({
   score,
   share: score,
   special: false,
+  in_scale: true,
   positions: [0],
   segment: 0,
+  ...changes,
+});
+
+/** What the server says of tokens outside the scale. */
+export const SPECIAL = { special: true, in_scale: false };
+export const SINK = { in_scale: false };
+
+/**
+ * @param {Partial<Generated>} [changes]
+ * @returns {Generated}
+ */
+export const generated = (changes = {}) => ({
+  method: "attcat",
+  signed: true,
+  prompt: ["The", " keys"],
+  output: [" are", " here"],
+  matrix: [
+    [10, 2, 0],
+    [10, 1, -2],
+  ],
+  largest: 2,
+  largest_by_row: [2, 2],
+  special: [false, false, false],
+  in_scale: [false, true, true],
+  note: "outside the scale (grey if beyond): the first token",
   ...changes,
 });
 

@@ -13,11 +13,11 @@ from torch import Tensor
 from headlight.errors import UnsupportedModel
 from headlight.running.precision import max_precision
 from headlight.shapes import Hidden
-from headlight.trace.capture import Wants
 from headlight.trace.forward import Pass
 from headlight.trace.forward import forward as run_forward
 from headlight.trace.goal import Goal
 from headlight.trace.padding import zero_padding
+from headlight.trace.recorder import Wants
 from headlight.trace.relevance.intercept import Sweep
 from headlight.trace.relevance.rules import Operation, Rule, Shares, narrowed
 
@@ -33,7 +33,7 @@ def multipliers(forward: Pass, goal: Goal, reference: Hidden) -> Hidden:
     both = torch.cat([forward.embeddings, reference]).to(model.network.dtype).requires_grad_()
     wants = Wants(attention=True, gradient=True, relevance=True)
     run = run_forward(model, inputs.repeated(2), wants, both)
-    seed = sum(sign * goal.repeated(2).seed(run.logits, sign, "one") for sign in (1.0, -1.0))
+    seed = sum(sign * goal.repeated(2).seed(run.logits, sign) for sign in (1.0, -1.0))
     assert isinstance(seed, Tensor)
     seed[len(inputs.ids) :] = 0
     assert run.captured.board is not None
@@ -141,7 +141,11 @@ def normalise(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, m: Tensor) 
     Δ(cr) = (w r + (1 − w) r') Δc + (w c' + (1 − w) c) Δr holds for any w. w = ½ is unstable if the reference
     hardly varies and r' is huge; w = r'/(r + r') is stable. Δr/Δs = −(r r')²/(r + r').
     """
-    assert op.norm is not None
+    if op.norm is None:
+        raise UnsupportedModel(
+            f"a norm in {op.place or 'the network'} is of no kind that DeepLIFT knows. Use "
+            "integrated_gradients."
+        )
     c, c0 = halves(inputs[0])
     if op.norm.is_centred:
         c, c0 = (values - values.mean(-1, keepdim=True) for values in (c, c0))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from traceback import walk_stack
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -20,10 +20,22 @@ from torch.overrides import TorchFunctionMode
 from transformers import PreTrainedModel
 
 from headlight.errors import UnsupportedModel
-from headlight.trace.relevance.rules import LinearMap, Normalisation, Operation, Rule, Shares
+from headlight.running.precision import stored
+from headlight.trace.relevance.rules import (
+    LinearMap,
+    Normalisation,
+    Operation,
+    Rule,
+    Shares,
+    gradient_linear,
+)
 
 Gate = Callable[[Tensor, int], Tensor]
 """Decides how much relevance enters the heads of a layer: (relevance [batch, head, query, feature], layer)."""
+
+
+Bits = Literal["pass", "stored"]
+"""In which bits products with weights are computed: in those of the pass, or in those of the stored weights."""
 
 
 @dataclass(eq=False)
@@ -31,18 +43,21 @@ class Sweep:
     """One backward sweep of relevance: its rules and, if there is one, the gate before the heads.
 
     ungated: if kept, the relevance that each layer's attention would have without the gate of that layer.
+    bits: in which products with weights are computed, see `sweep.Flow`.
     """
 
     preset: str
     rules: Mapping[str, Rule]
     gate: Gate | None = None
     keeps_ungated: bool = False
+    bits: Bits = "pass"
     ungated: dict[int, Tensor] = field(default_factory=dict)
 
     def shares(
         self, op: Operation, inputs: tuple[Tensor, ...], result: Tensor, relevance: Tensor
     ) -> Shares:
         """The relevance of each input of an operation."""
+        op = op if self.bits == "stored" else op.in_full()
         rule = self.rules.get(op.kind)
         if rule is None:
             raise UnsupportedModel(
@@ -86,7 +101,10 @@ class Switchboard:
 
 
 class Switch(torch.autograd.Function):
-    """Passes a gradient to the operation, or relevance to its inputs."""
+    """Passes a gradient to the operation, or relevance to its inputs.
+
+    The gradient of a weight that was widened for the pass is computed here, with the weight as it is stored.
+    """
 
     @staticmethod
     def forward(
@@ -99,10 +117,12 @@ class Switch(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         result, *inputs = ctx.saved_tensors
-        sweep = ctx.board.sweep
-        if sweep is None:
-            return None, None, upstream[0], *[None] * len(inputs)
-        return None, None, None, *sweep.shares(ctx.op, tuple(inputs), result, upstream[0])
+        op, sweep = ctx.op, ctx.board.sweep
+        if sweep is not None:
+            return None, None, None, *sweep.shares(op, tuple(inputs), result, upstream[0])
+        if op.map is not None and op.map.stored is not None:
+            return None, None, None, *gradient_linear(op, tuple(inputs), result, upstream[0])
+        return None, None, upstream[0], *[None] * len(inputs)
 
 
 # ------------------------------------------------------------------------------ the operations
@@ -180,12 +200,14 @@ def takes(value: Any) -> bool:
 
 def read_linear(rows: int, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:  # noqa: A002
     """The linear map x ↦ x Wᵀ + b."""
-    return Operation("linear", rows, map=LinearMap(weight, bias)), (input,)
+    return Operation("linear", rows, map=LinearMap(weight, bias, stored=stored(weight))), (input,)
 
 
 def read_addmm(rows: int, bias: Tensor, x: Tensor, weight: Tensor) -> Any:
     """The linear map x ↦ x W + b, GPT-2's Conv1D."""
-    return Operation("addmm", rows, map=LinearMap(weight.T, bias)), (x,)
+    narrow = stored(weight)
+    own = LinearMap(weight.T, bias, stored=None if narrow is None else narrow.T)
+    return Operation("addmm", rows, map=own), (x,)
 
 
 def read_convolution(
@@ -325,13 +347,25 @@ def unit_kind(module: nn.Module) -> str | None:
     return "activation" if type(module).__module__ == "transformers.activations" else None
 
 
-def root_mean_square(module: nn.Module) -> Normalisation | None:
-    """The constants of an RMS norm of transformers; None for other modules."""
-    epsilon = getattr(module, "variance_epsilon", None)
-    weight = getattr(module, "weight", None)
-    if not isinstance(epsilon, float) or not isinstance(weight, Tensor):
+@torch.no_grad()
+def normalisation(module: nn.Module, x: Tensor, z: Tensor) -> Normalisation | None:
+    """The constants of a norm written out by transformers, by which its first token becomes what it is.
+
+    Families differ: some subtract the mean, and some store the gain minus 1. None if none of these fits.
+    """
+    weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
+    known = (getattr(module, name, None) for name in ("variance_epsilon", "eps", "epsilon"))
+    epsilon = next((value for value in known if isinstance(value, float)), None)
+    if not isinstance(weight, Tensor) or epsilon is None or weight.shape != x.shape[-1:]:
         return None
-    return Normalisation(weight.detach(), epsilon, is_centred=False)
+    wide, shift = x[:1, :1].double(), bias.double() if isinstance(bias, Tensor) else 0
+    for is_centred in (False, True):
+        c = wide - wide.mean(-1, keepdim=True) if is_centred else wide
+        normal = c * (c.square().mean(-1, keepdim=True) + epsilon).rsqrt()
+        for gain in (weight, 1 + weight):
+            if torch.allclose(normal * gain.double() + shift, z[:1, :1].double(), 1e-3, 1e-4):
+                return Normalisation(gain.detach(), epsilon, is_centred)
+    return None
 
 
 @contextmanager
@@ -354,7 +388,7 @@ def intercepted(
             mode.depth -= 1
             if mode.depth or not takes(output):
                 return None
-            unit = Operation(kind, board.rows, norm=root_mean_square(module))
+            unit = Operation(kind, board.rows, norm=normalisation(module, args[0], output))
             return Switch.apply(board, unit, output, args[0])  # type: ignore[no-untyped-call, no-any-return]
 
         return switched

@@ -5,28 +5,66 @@ relevance of each input. s(a, b) is a / b, and 0 where b is 0.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
+from headlight.models.quantised import dequantised
+from headlight.running.precision import max_precision
+
 STABILISER = 1e-9
 EPSILON = 1e-6
 
 
+def multiply_rows(s: Tensor, weight: Tensor) -> Tensor:
+    """s·weight without the rows of s that are 0: a head reads few tokens of the last block, and no padding."""
+    rows = s.abs().amax(-1) > 0
+    if bool(rows.all()):
+        return s @ weight
+    product = s.new_zeros(*rows.shape, weight.shape[-1])
+    product[rows] = s[rows] @ weight
+    return product
+
+
 @dataclass(frozen=True, eq=False)
 class LinearMap:
-    """z = forward(x, weight) + bias, and its transpose, s ↦ back(s, weight)."""
+    """z = forward(x, weight) + bias, and its transpose, s ↦ back(s, weight).
 
-    weight: Tensor
+    held: the weight as the network has it, perhaps quantised. stored: the weight that it is a copy of, if that
+    has fewer bits than the pass. kept: what does not depend on relevance, for the next sweep through the same
+    pass.
+    """
+
+    held: Tensor
     bias: Tensor | None = None
     forward: Callable[[Tensor, Tensor], Tensor] = linear
-    back: Callable[[Tensor, Tensor], Tensor] = torch.matmul
+    back: Callable[[Tensor, Tensor], Tensor] = multiply_rows
+    stored: Tensor | None = None
+    kept: dict[str, Tensor] = field(default_factory=dict)
+
+    @property
+    def weight(self) -> Tensor:
+        """The weight in ordinary numbers, made when it is needed: only one such weight is held at a time."""
+        return dequantised(self.held)
 
     def without_bias(self, z: Tensor) -> Tensor:
         """The output without the bias."""
         return z if self.bias is None else z - self.bias
+
+    @property
+    def brief(self) -> Tensor:
+        """The weight in the bits in which it is stored, at least 32: for products that need no more."""
+        return (
+            self.weight if self.stored is None else self.stored.to(max_precision(self.stored.dtype))
+        )
+
+    def once(self, name: str, make: Callable[[], Tensor]) -> Tensor:
+        """The result of `make`, computed once and kept under this name."""
+        if name not in self.kept:
+            self.kept[name] = make()
+        return self.kept[name]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +94,12 @@ class Operation:
     dims: tuple[int, ...] = ()
     layer: int = -1
     place: str = ""
+
+    def in_full(self) -> "Operation":
+        """The operation with the weight of the pass, in whatever bits it is stored."""
+        if self.map is None or self.map.stored is None:
+            return self
+        return replace(self, map=replace(self.map, stored=None, kept={}))
 
 
 Shares = tuple[Tensor | None, ...]
@@ -95,20 +139,34 @@ def halve(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, relevance: Tens
 def z_plus(op: Operation, inputs: tuple[Tensor, ...], z: Tensor, relevance: Tensor) -> Shares:
     """Only products x_j W_ij > 0 count: R_j = Σ_i (x_j W_ij)⁺ R_i / Σ_k (x_k W_ik)⁺; the bias is left out.
 
-    The positive part is ½(xW + |x||W|), so two products forward and two back are enough.
+    The positive part is ½(xW + |x||W|), so besides z one product forward and two back are enough.
     """
     x, linear_map = inputs[0], op.map
     assert linear_map is not None
-    weight, size_of_weight = linear_map.weight, linear_map.weight.abs()
-    size = linear_map.forward(x.abs(), size_of_weight)
+    weight, size_of_weight = linear_map.brief, linear_map.brief.abs()
+    below = linear_map.once("below", lambda: positive_sums(linear_map, x, z, size_of_weight))
+    share = (relevance / below).to(weight)
+    return (
+        (x * linear_map.back(share, weight) + x.abs() * linear_map.back(share, size_of_weight)) / 2,
+    )
+
+
+def positive_sums(linear_map: LinearMap, x: Tensor, z: Tensor, size_of_weight: Tensor) -> Tensor:
+    """Σ_k (x_k W_ik)⁺, by which z⁺ divides; infinite where no product is positive: nothing is shared then."""
+    size = linear_map.forward(x.abs().to(size_of_weight), size_of_weight)
     positive = (linear_map.without_bias(z) + size) / 2
     # If no product is positive, the difference of z and size is only rounding error: some eps of the size.
     # Dividing by it would make relevance out of noise.
     noise = 16 * torch.finfo(size.dtype).eps * size
-    share = torch.where(positive > noise, relevance / (positive + STABILISER), 0.0)
-    return (
-        (x * linear_map.back(share, weight) + x.abs() * linear_map.back(share, size_of_weight)) / 2,
-    )
+    return torch.where(positive > noise, positive + STABILISER, torch.inf).to(size)
+
+
+def gradient_linear(
+    op: Operation, _inputs: tuple[Tensor, ...], _z: Tensor, gradient: Tensor
+) -> Shares:
+    """The gradient itself, from a product in the type of the stored weight."""
+    assert op.map is not None
+    return (op.map.back(gradient.to(op.map.brief), op.map.brief).to(gradient),)
 
 
 def epsilon_linear(

@@ -1,13 +1,21 @@
 """Attributions and predictions as the page shows them, ready for JSON; nothing is computed here."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import floor, log10
+
+import numpy as np
 
 from headlight.attribution import Attribution, grouped
 from headlight.explaining.prediction import Prediction
 from headlight.explaining.robust import Outcome
 from headlight.renderers.characters import harmless
-from headlight.renderers.pieces import Piece, scaled, unscaled
-from headlight.web.replies import Attributed, Decided, Explanation, Shown, Views
+from headlight.renderers.matrix import Cells
+from headlight.renderers.pieces import Piece, counted, scaled, unscaled
+from headlight.web.replies import Attributed, Decided, Explanation, Grid, Shown, Views
+
+DIGITS = 6
+"""Digits of the largest score that a matrix keeps."""
 
 
 def made_of(outcomes: Mapping[str, Outcome]) -> list[Attribution]:
@@ -60,7 +68,7 @@ def views_of(attributions: Sequence[Attribution]) -> list[Views]:
     """Every attribution by token and by word, all of them on one scale."""
     by_token = on_one_scale(attributions)
     has_words = all(a.word_ids is not None and a.offsets is not None for a in attributions)
-    tokens = [[shown(piece, piece.positions) for piece in each] for each in by_token]
+    tokens = [shown(each) for each in by_token]
     if not has_words:
         return [{"pieces": each, "words": each} for each in tokens]
     by_word = on_one_scale([each.words() for each in attributions])
@@ -80,20 +88,32 @@ def on_one_scale(attributions: Sequence[Attribution]) -> list[list[Piece]]:
 def words_shown(words: Sequence[Piece], attribution: Attribution) -> list[Shown]:
     """Whole words with the positions of their tokens."""
     groups = grouped(attribution.word_ids or ())
-    return [
-        shown(word, [position for place in word.positions for position in groups[place]])
+    covering = [
+        replace(word, positions=tuple(p for place in word.positions for p in groups[place]))
         for word in words
+    ]
+    return shown(covering)
+
+
+def shown(pieces: Sequence[Piece]) -> list[Shown]:
+    """The pieces of one heat map."""
+    return [
+        {
+            "text": harmless(piece.text),
+            "before": harmless(piece.before),
+            "score": piece.score,
+            "share": round(piece.share, 4),
+            "special": piece.is_special,
+            "in_scale": counts,
+            "positions": list(piece.positions),
+            "segment": piece.segment,
+        }
+        for piece, counts in zip(pieces, counted(pieces), strict=True)
     ]
 
 
-def shown(piece: Piece, positions: Sequence[int]) -> Shown:
-    """A piece of text that covers these tokens."""
-    return {
-        "text": harmless(piece.text),
-        "before": harmless(piece.before),
-        "score": piece.score,
-        "share": round(piece.share, 4),
-        "special": piece.is_special,
-        "positions": list(positions),
-        "segment": piece.segment,
-    }
+def rounded(cells: Cells) -> tuple[Grid, float]:
+    """The values of a matrix, 0 where there is none, and the largest in the scale, with a few digits."""
+    places = DIGITS - floor(log10(cells.largest)) if cells.largest > 0 else DIGITS
+    values = np.round(np.nan_to_num(cells.values).astype(np.float64), places)
+    return values.tolist(), float(np.round(cells.largest, places))

@@ -1,13 +1,12 @@
 """Explains each token of a continuation."""
 
-import numpy as np
-
 from headlight.batch import Row
 from headlight.explaining.generation import explain_generation
 from headlight.explaining.plan import default_method
 from headlight.models.model import Model
 from headlight.renderers.matrix import generation_cells
 from headlight.tokens import spelled
+from headlight.web.answers.formatting import rounded
 from headlight.web.answers.reading import check_matrix, check_methods, row_of
 from headlight.web.limits import Limits, Refusal
 from headlight.web.questions import Generate
@@ -33,13 +32,21 @@ def generate(model: Model, question: Generate, limits: Limits) -> Generated:
         max_new_tokens=count,
     )
     texts = spelled((*made.prompt, *made.output))
+    cells, last = generation_cells(made), made.attributions[-1]
+    matrix, largest = rounded(cells)
     return {
         "method": made.attributions[0].method,
         "signed": made.attributions[0].signed,
         "prompt": texts[: len(made.prompt)],
         "output": texts[len(made.prompt) :],
-        "matrix": np.round(made.matrix.astype(np.float64), 6).tolist(),
-        "largest": generation_cells(made).largest,
+        "matrix": matrix,
+        "largest": largest,
+        "largest_by_row": [
+            max(map(abs, each.scores[each.in_scale].tolist())) for each in made.attributions
+        ],
+        "special": list(last.is_special),
+        "in_scale": last.in_scale.tolist(),
+        "note": cells.note,
     }
 
 

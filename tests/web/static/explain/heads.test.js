@@ -5,7 +5,7 @@ import {
   maskSentence,
   switched,
 } from "../../../../src/headlight/web/static/explain/heads.js";
-import { attributed, piece } from "../facts.js";
+import { SINK, SPECIAL, attributed, piece } from "../facts.js";
 
 test("layers and heads are counted from 1", () => {
   const map = { kinds: [["syntactic", null]], roles: [[["nsubj", "obj"], []]] };
@@ -32,9 +32,10 @@ test("the strongest words are named", () => {
   const mask = [[true, false]];
   assert.equal(maskSentence(mask, undefined), "1 of 2 heads are on.");
   const words = [
-    piece("a", 1),
-    piece("b", 3),
-    piece("[CLS]", 9, { special: true }),
+    piece("The", 7, SINK),
+    piece("a", 0.5),
+    piece("b", 1),
+    piece("[CLS]", 9, SPECIAL),
     piece("c", -1),
   ];
   assert.equal(

@@ -23,6 +23,18 @@ test("the whole matrix has one scale, and zeros have no colour", () => {
   );
 });
 
+test("cells beyond the scale have a colour of their own", () => {
+  const [sink] = colouredCells({ matrix: [[9, 4]], largest: 4, isSigned: true, palette: PALETTE });
+  assert.equal(sink.colour, "rgb(16 17 18 / 0.500)");
+});
+
+test("a label of white space is a sign", () => {
+  assert.deepEqual(
+    ["\n", " ", " a"].map((text) => shortened(text, () => 1)),
+    ["⏎", "␣", "a"],
+  );
+});
+
 test("negative cells are marked by the threshold of all maps", () => {
   const matrix = [[-1, -2, 4]];
   const cells = colouredCells({ matrix, largest: 4, isSigned: true, palette: PALETTE });

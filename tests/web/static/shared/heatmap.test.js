@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { spoken, stepOf } from "../../../../src/headlight/web/static/shared/heatmap.js";
-import { piece } from "../facts.js";
+import { SINK, SPECIAL, piece } from "../facts.js";
 
 /** @type {{ isSigned: boolean, meaning: [string, string] }} */
 const SIGNED = { isSigned: true, meaning: ["for it", "against it"] };
@@ -16,7 +16,8 @@ test("a piece says its score, its share and its direction", () => {
     spoken(piece(" ", 0.5), { ...SIGNED, isSigned: false }),
     "space: 0.500 (50 % of the strongest)",
   );
-  assert.equal(spoken(piece("[CLS]", 0, { special: true }), SIGNED), "[CLS]: 0");
+  assert.equal(spoken(piece("[CLS]", 0, SPECIAL), SIGNED), "[CLS]: 0");
+  assert.equal(spoken(piece("The", 9, SINK), SIGNED), "The: 9.000 (beyond the scale), for it");
 });
 
 test("arrow keys follow the direction of the text", () => {

@@ -5,20 +5,23 @@ import {
   inputPieces,
   paragraphsOf,
 } from "../../../../src/headlight/web/static/shared/pieces.js";
-import { piece } from "../facts.js";
+import { SINK, SPECIAL, generated, piece } from "../facts.js";
 
-test("a difference is of shares of each method's own sum, special tokens left out", () => {
-  const first = [piece("[CLS]", 9, { special: true }), piece("a", 3), piece("b", -1)];
-  const second = [piece("[CLS]", 0, { special: true }), piece("a", 1), piece("b", 1)];
+test("a difference is of shares of each method's own sum; what is beyond the scale is cut", () => {
+  const first = [piece("[CLS]", 9, SPECIAL), piece("a", 3), piece("b", -1)];
+  const second = [piece("[CLS]", 0, SPECIAL), piece("a", 1), piece("b", 1)];
   const scores = difference(first, second).map(({ score }) => score);
-  assert.deepEqual(scores, [9 / 4, 3 / 4 - 1 / 2, -1 / 4 - 1 / 2]);
+  assert.deepEqual(scores, [3 / 4, 3 / 4 - 1 / 2, -1 / 4 - 1 / 2]);
   const shares = difference(first, second).map(({ share }) => share);
   assert.deepEqual(shares.slice(1), [0.25 / 0.75, -1]);
 });
 
-test("where every token is special, all of them count", () => {
+test("the server says what sets the scale: a special token may, and a first token may not", () => {
   const [only] = difference([piece("[CLS]", 2, { special: true })], [piece("[CLS]", 0)]);
   assert.equal(only.share, 1);
+  const first = [piece("The", -8, SINK), piece("film", 2)];
+  const [cut, film] = difference(first, [piece("The", 0, SINK), piece("film", 0)]);
+  assert.deepEqual([cut.score, film.score], [-1, 1]);
 });
 
 test("equal maps differ by nothing", () => {
@@ -26,17 +29,19 @@ test("equal maps differ by nothing", () => {
   assert.deepEqual(shares, [0]);
 });
 
-test("the first input of a generated token is not in the scale", () => {
-  const pieces = inputPieces(["The", " keys", " are"], [10, 1, -2, 99]);
+test("the inputs of a generated token have the scale that the server sends", () => {
+  const pieces = inputPieces(generated(), 1);
   assert.deepEqual(
-    pieces.map(({ before, text, share }) => [before, text, share]),
+    pieces.map(({ before, text, share, in_scale }) => [before, text, share, in_scale]),
     [
-      ["", "The", 1],
-      [" ", "keys", 0.5],
-      [" ", "are", -1],
+      ["", "The", 5, false],
+      [" ", "keys", 0.5, true],
+      [" ", "are", -1, true],
     ],
   );
-  assert.equal(inputPieces(["The"], [4])[0].share, 1);
+  assert.equal(inputPieces(generated({ largest_by_row: [0, 0] }), 0)[1].share, 0);
+  const [begin] = inputPieces(generated({ special: [true, false, false] }), 0);
+  assert.equal(begin.special, true);
 });
 
 test("the second text of a pair begins a paragraph, and special tokens stay where they are", () => {

@@ -27,9 +27,8 @@ export function mountGeneration(page, settle) {
    * @param {number} row
    */
   function showRow(answer, row) {
-    const inputs = [...answer.prompt, ...answer.output].slice(0, answer.prompt.length + row);
     const word = answer.output[row].trim();
-    const map = heatmap(inputPieces(inputs, answer.matrix[row]), {
+    const map = heatmap(inputPieces(answer, row), {
       label: `What “${word}” came from`,
       isSigned: answer.signed,
       meaning: [`for “${word}”`, `against “${word}”`],
@@ -54,7 +53,7 @@ export function mountGeneration(page, settle) {
 
   /** @param {Generated} answer */
   function show(answer) {
-    const { prompt, output, matrix, largest } = answer;
+    const { prompt, output, matrix, largest, note } = answer;
     const outputs = output.map((_, row) => [" ", outputButton(answer, row)]);
     fill(byId("generated-text"), element("span", {}, prompt.join("")), outputs);
     const columns = [...prompt, ...output.slice(0, -1)];
@@ -63,6 +62,7 @@ export function mountGeneration(page, settle) {
       columns,
       matrix,
       largest,
+      note,
       isSigned: answer.signed,
       palette: page.about.get().palette,
       label: "Generated words (rows) and the words before them (columns)",

@@ -2,6 +2,7 @@
 /** @import { Page } from "./page.js" */
 import { byId, element, fill } from "../shared/dom.js";
 import { askKindly } from "../shared/notices.js";
+import { isBeyond } from "../shared/palette.js";
 import { attributionsOf } from "./answers.js";
 import { MASKED, maskOf, toHex } from "./mask.js";
 import { modelOf } from "./page.js";
@@ -49,7 +50,7 @@ export function maskSentence(mask, attribution) {
   const count = `${heads.filter(Boolean).length} of ${heads.length} heads are on.`;
   if (!attribution) return count;
   const best = attribution.words
-    .filter((word) => !word.special && word.score > 0)
+    .filter((word) => !word.special && !isBeyond(word.share) && word.score > 0)
     .sort((one, other) => other.score - one.score)
     .slice(0, POINTED);
   const words = best.map((word) => word.text).join(", ") || "nothing";

@@ -5,7 +5,7 @@
 import { byId, element, fill, inputById } from "../shared/dom.js";
 import { heatmap, markHidden, piecesIn } from "../shared/heatmap.js";
 import { capital, quoted } from "../shared/numbers.js";
-import { comparing } from "../shared/palette.js";
+import { comparing, isBeyond } from "../shared/palette.js";
 import { difference } from "../shared/pieces.js";
 import { attributionsOf } from "./answers.js";
 import { hide } from "./hiding.js";
@@ -24,11 +24,20 @@ function swatch(tone) {
 }
 
 /**
+ * Whether a map has the colour of scores beyond the scale.
+ * @param {Attributed} attribution
+ * @param {State["unit"]} unit
+ */
+const goesBeyond = (attribution, unit) =>
+  piecesOf(attribution, unit).some((piece) => !piece.special && isBeyond(piece.share));
+
+/**
  * @param {Attributed[]} attributions
+ * @param {State["unit"]} unit
  * @param {string} explained
  * @param {PaletteFacts} palette
  */
-function legend(attributions, explained, { names }) {
+function legend(attributions, unit, explained, { names }) {
   const hasSigned = attributions.some((each) => each.signed);
   const plain = attributions.filter((each) => !each.signed).map((each) => each.method);
   const signedLine = [
@@ -44,9 +53,15 @@ function legend(attributions, explained, { names }) {
     swatch("unsigned"),
     ` mattered${whose}; a stronger colour mattered more. It does not say for or against.`,
   ];
+  const beyondLine = [
+    `${capital(names.beyond)} `,
+    swatch("beyond"),
+    " is beyond the scale: attention rests on the first word when it finds nothing.",
+  ];
   return [
     hasSigned ? element("p", {}, signedLine) : null,
     plain.length ? element("p", {}, plainLine) : null,
+    attributions.some((each) => goesBeyond(each, unit)) ? element("p", {}, beyondLine) : null,
   ];
 }
 
@@ -147,7 +162,7 @@ export function mountMaps(page) {
     box.classList.toggle("long", answers.tokens.length > LONG);
     showCards(cards);
     if (state.hidden.length) markHidden(box, state.hidden);
-    fill(byId("legend"), legend(found, explained, palette));
+    fill(byId("legend"), legend(found, state.unit, explained, palette));
   }
 
   page.answers.listen(["found", "failures"], draw);

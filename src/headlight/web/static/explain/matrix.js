@@ -1,7 +1,7 @@
 /** @import { PaletteFacts } from "../shared/replies.js" */
 import { element } from "../shared/dom.js";
-import { number } from "../shared/numbers.js";
-import { colourOf, isMarked } from "../shared/palette.js";
+import { capital, number } from "../shared/numbers.js";
+import { colourOf, isBeyond, isMarked } from "../shared/palette.js";
 
 /**
  * What a matrix shows.
@@ -10,6 +10,7 @@ import { colourOf, isMarked } from "../shared/palette.js";
  * @property {string[]} columns
  * @property {number[][]} matrix by row and column
  * @property {number} largest the value with the strongest colour
+ * @property {string} note which columns are not in the scale
  * @property {boolean} isSigned
  * @property {PaletteFacts} palette
  * @property {string} label what a screen reader calls it
@@ -47,7 +48,7 @@ export function cellSize(columns) {
  * @param {(text: string) => number} widthOf
  */
 export function shortened(text, widthOf) {
-  let shown = text.trim() || "␣";
+  let shown = text.trim() || (text.includes("\n") ? "⏎" : "␣");
   if (widthOf(shown) <= MOST_LABEL) return shown;
   while (shown.length > 1 && widthOf(`${shown}…`) > MOST_LABEL) shown = shown.slice(0, -1);
   return `${shown}…`;
@@ -193,7 +194,8 @@ export function matrixView(content) {
     const isNewRow = row !== at.row;
     at = { row, column };
     isVisited = true;
-    readout.textContent = `${content.sentence(row, column)}: ${number(value)}`;
+    const beyond = isBeyond(value / (content.largest || 1)) ? " (beyond the scale)" : "";
+    readout.textContent = `${content.sentence(row, column)}: ${number(value)}${beyond}`;
     draw();
     if (isNewRow) content.onRow?.(row);
   }
@@ -217,5 +219,6 @@ export function matrixView(content) {
   canvas.addEventListener("pointerdown", pointed);
   document.addEventListener("themechange", redraw);
   requestAnimationFrame(draw);
-  return [frame, readout];
+  const note = content.note ? [element("p", { class: "soft" }, capital(content.note))] : [];
+  return [frame, readout, ...note];
 }

@@ -18,12 +18,13 @@ export function mountMixing(page) {
 
   /** @param {Mixed} answer */
   function show(answer) {
-    const { tokens, matrix, largest, method, layer } = answer;
+    const { tokens, matrix, largest, note, method, layer } = answer;
     const view = matrixView({
       rows: tokens,
       columns: tokens,
       matrix,
       largest,
+      note,
       isSigned: false,
       palette: page.about.get().palette,
       label: `Token mixing, ${method}, up to layer ${layer}`,

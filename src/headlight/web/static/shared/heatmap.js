@@ -2,7 +2,7 @@
 /** @import { Attributes } from "./dom.js" */
 import { element } from "./dom.js";
 import { number, percent } from "./numbers.js";
-import { colourOf, isMarked } from "./palette.js";
+import { colourOf, isBeyond, isMarked } from "./palette.js";
 import { paragraphsOf } from "./pieces.js";
 
 /**
@@ -24,8 +24,10 @@ const INVISIBLE = { "": "∅", "\n": "⏎", "\t": "⇥", " ": "␣" };
  */
 export function spoken(piece, { isSigned, meaning }) {
   const direction = isSigned && piece.score ? `, ${meaning[piece.score < 0 ? 1 : 0]}` : "";
-  const share = piece.special ? "" : ` (${percent(Math.abs(piece.share))} of the strongest)`;
-  return `${piece.text.trim() || "space"}: ${number(piece.score)}${share}${direction}`;
+  const share = isBeyond(piece.share)
+    ? " (beyond the scale)"
+    : ` (${percent(Math.abs(piece.share))} of the strongest)`;
+  return `${piece.text.trim() || "space"}: ${number(piece.score)}${piece.special ? "" : share}${direction}`;
 }
 
 /**
@@ -48,6 +50,7 @@ function drawnPiece(piece, settings) {
     },
     INVISIBLE[piece.text] ?? piece.text,
   );
+  if (piece.special) return node;
   if (isMarked(piece.share, settings.isSigned, settings.palette)) node.classList.add("against");
   node.style.backgroundColor = colourOf(piece.share, settings.isSigned, settings.palette);
   return node;
@@ -128,7 +131,7 @@ function chosen(event, onHide) {
 }
 
 /**
- * A text with pieces coloured by score; arrow keys move through it.
+ * A text with pieces coloured by score, except special tokens; arrow keys move through it.
  * @param {Shown[]} pieces
  * @param {MapSettings} settings
  * @param {Attributes} [attributes]

@@ -2,8 +2,8 @@
 
 // All colours and thresholds come from the server, which takes them from the library's colour scale.
 
-/** @type {("positive" | "negative" | "unsigned")[]} */
-const TONES = ["positive", "negative", "unsigned"];
+/** @type {("positive" | "negative" | "unsigned" | "beyond")[]} */
+const TONES = ["positive", "negative", "unsigned", "beyond"];
 
 /**
  * @param {string} colour
@@ -12,13 +12,20 @@ const TONES = ["positive", "negative", "unsigned"];
 const faded = (colour, opacity) => colour.replace(")", ` / ${opacity.toFixed(3)})`);
 
 /**
+ * Whether a score is larger than every score in the scale; only pieces outside the scale can be.
+ * @param {number} share
+ */
+export const isBeyond = (share) => Math.abs(share) > 1;
+
+/**
  * The colour of a share of the largest score.
  * @param {number} share
  * @param {boolean} isSigned
  * @param {PaletteFacts} palette
  */
 export function colourOf(share, isSigned, palette) {
-  const tone = isSigned ? (share < 0 ? "negative" : "positive") : "unsigned";
+  const within = isSigned ? (share < 0 ? "negative" : "positive") : "unsigned";
+  const tone = isBeyond(share) ? "beyond" : within;
   return faded(palette[tone], Math.min(Math.abs(share), 1) * palette.strongest);
 }
 

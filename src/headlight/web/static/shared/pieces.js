@@ -1,18 +1,31 @@
-/** @import { Shown } from "./replies.js" */
+/** @import { Generated, Shown } from "./replies.js" */
 
-const SMALLEST = 1e-12; // Avoids a division by zero if all scores are zero.
-
-/** @param {number[]} scores */
-const largestOf = (scores) =>
-  scores.reduce((most, score) => Math.max(most, Math.abs(score)), SMALLEST);
+// Which pieces set the scale is decided by the server; here it is only followed.
 
 /**
- * Whether a piece counts for a scale: special tokens do not, unless there are no others.
+ * The magnitudes in the scale.
  * @param {Shown[]} pieces
- * @returns {(piece: Shown) => boolean}
  */
-function counting(pieces) {
-  return pieces.some((piece) => !piece.special) ? (piece) => !piece.special : () => true;
+const scaleOf = (pieces) =>
+  pieces.flatMap((piece) => (piece.in_scale ? Math.abs(piece.score) : []));
+
+/** @param {number[]} sizes */
+const largestOf = (sizes) => sizes.reduce((most, size) => Math.max(most, size), 0);
+
+/**
+ * @param {number} score
+ * @param {number} largest
+ */
+const shareOf = (score, largest) => (largest ? score / largest : 0);
+
+/**
+ * Scores as shares of the sum of the scale; those beyond it are cut to its largest, as `normalised("sum")` does.
+ * @param {Shown[]} pieces
+ */
+function normalised(pieces) {
+  const sizes = scaleOf(pieces);
+  const [largest, total] = [largestOf(sizes), sizes.reduce((sum, size) => sum + size, 0) || 1];
+  return pieces.map(({ score }) => Math.max(-largest, Math.min(largest, score)) / total);
 }
 
 /**
@@ -22,37 +35,30 @@ function counting(pieces) {
  * @returns {Shown[]}
  */
 export function difference(first, second) {
-  const counts = counting(first);
-  /** @param {Shown[]} pieces */
-  const total = (pieces) =>
-    pieces.filter(counts).reduce((sum, piece) => sum + Math.abs(piece.score), 0) || 1;
-  const [ours, others] = [total(first), total(second)];
-  const scores = first.map(
-    (piece, place) => piece.score / ours - (second[place]?.score ?? 0) / others,
-  );
-  const largest = largestOf(scores.filter((_, place) => counts(first[place])));
-  return first.map((piece, place) => ({
-    ...piece,
-    score: scores[place],
-    share: scores[place] / largest,
+  const others = normalised(second);
+  const pieces = normalised(first).map((share, place) => ({
+    ...first[place],
+    score: share - (others[place] ?? 0),
   }));
+  const largest = largestOf(scaleOf(pieces));
+  return pieces.map((piece) => ({ ...piece, share: shareOf(piece.score, largest) }));
 }
 
 /**
- * The inputs of one generated token as pieces. The scale leaves out the first token: causal models rest their
- * attention there.
- * @param {string[]} inputs
- * @param {number[]} scores
+ * The inputs of one generated token as pieces.
+ * @param {Generated} answer
+ * @param {number} row
  * @returns {Shown[]}
  */
-export function inputPieces(inputs, scores) {
-  const largest = largestOf(scores.slice(inputs.length > 1 ? 1 : 0, inputs.length));
+export function inputPieces({ prompt, output, matrix, largest_by_row, special, in_scale }, row) {
+  const inputs = [...prompt, ...output].slice(0, prompt.length + row);
   return inputs.map((token, place) => ({
     text: token.trimStart(),
     before: token.slice(0, token.length - token.trimStart().length),
-    score: scores[place],
-    share: Math.max(-1, Math.min(1, scores[place] / largest)),
-    special: false,
+    score: matrix[row][place],
+    share: shareOf(matrix[row][place], largest_by_row[row]),
+    special: special[place],
+    in_scale: in_scale[place],
     positions: [place],
     segment: null,
   }));

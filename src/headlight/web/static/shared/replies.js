@@ -9,13 +9,16 @@
  */
 
 /**
- * A stretch of text with its score; `share`: of the largest score; `positions`: the tokens it covers.
+ * A stretch of text with its score; `positions`: the tokens it covers.
+ *
+ * share: of the largest score in the scale, beyond ±1 only outside it. in_scale: whether it sets the scale.
  * @typedef {object} Shown
  * @property {string} text
  * @property {string} before
  * @property {number} score
  * @property {number} share
  * @property {boolean} special
+ * @property {boolean} in_scale
  * @property {number[]} positions
  * @property {number | null} segment
  */
@@ -124,7 +127,7 @@
 /**
  * matrix[i][j]: how much of input token j is in output token i; `layer` is 1 to `layers`.
  *
- * largest: the value with the strongest colour.
+ * largest: the value with the strongest colour. note: which columns are not in the scale.
  * @typedef {object} Mixed
  * @property {string} method
  * @property {number} layer
@@ -132,12 +135,14 @@
  * @property {string[]} tokens
  * @property {number[][]} matrix
  * @property {number} largest
+ * @property {string} note
  */
 
 /**
  * matrix[o][i]: the score of input token i for output token o; inputs are the prompt and earlier outputs.
  *
- * largest: the score with the strongest colour; the first token is left out of the scale.
+ * largest: the score with the strongest colour; largest_by_row: the same for every output token alone.
+ * special, in_scale: of the inputs, as in `Shown`. note: which inputs are not in the scale.
  * @typedef {object} Generated
  * @property {string} method
  * @property {boolean} signed
@@ -145,6 +150,10 @@
  * @property {string[]} output
  * @property {number[][]} matrix
  * @property {number} largest
+ * @property {number[]} largest_by_row
+ * @property {boolean[]} special
+ * @property {boolean[]} in_scale
+ * @property {string} note
  */
 
 /**
@@ -212,19 +221,21 @@
  * @property {string} unsigned
  * @property {string} more
  * @property {string} less
+ * @property {string} beyond
  */
 
 /**
  * CSS colours of scores and of kinds of heads.
  *
- * strongest: the opacity of the largest score. marked: signed shares below this are marked by more than
- * colour.
+ * beyond: of scores beyond the scale. strongest: the opacity of the largest score. marked: signed shares
+ * below this are marked by more than colour.
  * @typedef {object} PaletteFacts
  * @property {string} positive
  * @property {string} negative
  * @property {string} unsigned
  * @property {string} more
  * @property {string} less
+ * @property {string} beyond
  * @property {Record<string, string>} heads
  * @property {ToneNames} names
  * @property {number} strongest
