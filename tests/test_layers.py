@@ -13,9 +13,10 @@ LAYERS = {
     for number, layers in enumerate(
         (
             ("errors", "frozen", "shapes"),
-            ("text", "progress", "display", "tokens", "amounts"),
+            ("text", "units", "progress", "display", "tokens", "amounts"),
             ("files", "registry", "target"),
             ("batch", "attribution", "headmask", "tokenmixing"),
+            ("answer",),
             ("models",),
             ("running",),
             ("trace",),
@@ -41,9 +42,9 @@ INSIDE = {
         ("inputs", "choices"),
         ("plan",),
         ("batches",),
-        ("continuation", "conservation", "prediction", "long_texts"),
+        ("continuation", "conservation", "prediction", "long_texts", "prompts"),
         ("robust",),
-        ("explain", "generation", "labels", "layers", "mix"),
+        ("answers", "explain", "generation", "labels", "layers", "mix"),
     ),
     "evaluation": (
         ("settings", "records"),

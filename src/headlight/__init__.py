@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from headlight import heads as heads
     from headlight import plot as plot
     from headlight import using as using
+    from headlight.answer import Answer
     from headlight.attribution import Attribution, Generation
     from headlight.batch import Batch
     from headlight.data import DATASETS, Example
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     )
     from headlight.evaluation.evaluate import evaluate
     from headlight.evaluation.results import Results, open_run
+    from headlight.explaining.answers import explain_answer
     from headlight.explaining.conservation import conservation
     from headlight.explaining.explain import explain
     from headlight.explaining.generation import explain_generation
@@ -58,6 +60,7 @@ __all__ = [
     "METHODS",
     "METRICS",
     "RENDERERS",
+    "Answer",
     "Attribution",
     "Batch",
     "Example",
@@ -78,6 +81,7 @@ __all__ = [
     "conservation",
     "evaluate",
     "explain",
+    "explain_answer",
     "explain_generation",
     "explain_labels",
     "explain_layers",
@@ -93,6 +97,7 @@ HOMES = {
     "METHODS": "methods",
     "METRICS": "metrics",
     "RENDERERS": "renderers",
+    "Answer": "answer",
     "Attribution": "attribution",
     "Batch": "batch",
     "Example": "data",
@@ -105,6 +110,7 @@ HOMES = {
     "conservation": "explaining.conservation",
     "evaluate": "evaluation.evaluate",
     "explain": "explaining.explain",
+    "explain_answer": "explaining.answers",
     "explain_generation": "explaining.generation",
     "explain_labels": "explaining.labels",
     "explain_layers": "explaining.layers",

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -78,7 +78,8 @@ class Explained:
 
     label: the class, token or answer it belongs to. predicted: what the model decided. positions: the
     tokens at which it is read; None if the head decides once for the whole text. probability: None for
-    regression.
+    regression. log_probability: of an answer of several tokens, whose probability may be too small for a
+    number; it is not stored.
     """
 
     label: str
@@ -87,6 +88,7 @@ class Explained:
     probability: float | None
     positions: tuple[int, ...] | None
     output: str
+    log_probability: float | None = None
 
     @property
     def position(self) -> int | None:
@@ -260,7 +262,7 @@ class Attribution:
         """Everything as plain values, ready for JSON."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         plain |= {
-            "target": asdict(self.target),
+            "target": {name: getattr(self.target, name) for name in TARGET_FIELDS},
             "scores": self.scores.tolist(),
             "options": dict(self.options),
             "versions": dict(self.versions),

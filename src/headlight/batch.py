@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Protocol, Self
 
-import regex
 import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
@@ -17,12 +16,7 @@ from headlight.shapes import Ids, TokenMask
 from headlight.text import Text as Text
 from headlight.text import as_tuple as as_tuple
 from headlight.text import check_text
-
-WORD = regex.compile(
-    r"[\p{Han}\p{Hiragana}\p{Katakana}]"
-    r"|[\p{L}\p{M}\p{N}_]+(?:['’][\p{L}\p{M}]+)*"
-    r"|[^\s\p{L}\p{M}\p{N}_]+"
-)
+from headlight.units import words
 
 
 @dataclass(frozen=True)
@@ -189,8 +183,13 @@ def with_token_names(row: Row, tokenizer: PreTrainedTokenizerBase) -> Row:
 # ---------------------------------------------------------------------------------- encoding
 
 
-def encode(texts: Sequence[Text], tokenizer: PreTrainedTokenizerBase) -> list[Row]:
-    """Rows of the whole texts, however long, in the order given."""
+def encode(
+    texts: Sequence[Text], tokenizer: PreTrainedTokenizerBase, *, adds_special: bool = True
+) -> list[Row]:
+    """Rows of the whole texts, however long, in the order given.
+
+    adds_special: whether the tokenizer adds its special tokens; a chat template has written them already.
+    """
     for number, text in enumerate(texts):
         check_text(text, number)
     rows: list[Row | None] = [None] * len(texts)
@@ -199,15 +198,19 @@ def encode(texts: Sequence[Text], tokenizer: PreTrainedTokenizerBase) -> list[Ro
         if chosen:
             # Tokenizers refuse subclasses of str, such as a member of a StrEnum.
             exact = [tuple(map(str.__str__, as_tuple(texts[n]))) for n in chosen]
-            for n, row in zip(chosen, encode_alike(exact, tokenizer), strict=True):
+            alike = encode_alike(exact, tokenizer, adds_special)
+            for n, row in zip(chosen, alike, strict=True):
                 rows[n] = row
     return [row for row in rows if row is not None]
 
 
-def encode_alike(texts: list[tuple[str, ...]], tokenizer: PreTrainedTokenizerBase) -> list[Row]:
+def encode_alike(
+    texts: list[tuple[str, ...]], tokenizer: PreTrainedTokenizerBase, adds_special: bool
+) -> list[Row]:
     """Rows of texts that are all single or all pairs."""
     encoding = tokenizer(
         *(list(column) for column in zip(*texts, strict=True)),
+        add_special_tokens=adds_special,
         return_special_tokens_mask=True,
         return_offsets_mapping=tokenizer.is_fast,
         return_token_type_ids="token_type_ids" in tokenizer.model_input_names,
@@ -264,9 +267,9 @@ class WordPlaces:
 
     def __init__(self, text: str) -> None:
         self.starts, self.ends = array("q"), array("q")
-        for match in WORD.finditer(text):
-            self.starts.append(match.start())
-            self.ends.append(match.end())
+        for start, end in words(text):
+            self.starts.append(start)
+            self.ends.append(end)
 
     def first_in(self, start: int, end: int) -> int | None:
         """The number of the word that holds the first character of a span that is not a space."""

@@ -1,6 +1,7 @@
 """`Target`: the one number per row that is explained, as the caller names it."""
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Literal, Self
 
 from headlight.errors import InvalidOption
@@ -12,6 +13,7 @@ FIELDS = {
     "position": "the number of a token; −1 is the last",
     "word": "the number of a word, from 0 on",
     "span": "the numbers of the first and the last token of the answer",
+    "weights": "one number per token of the span",
 }
 """What each field of a target may be."""
 
@@ -31,7 +33,9 @@ class Target:
     position: the token at which a token classifier or masked language model decides; for a causal one, the
         token after which it decides (by default the last).
     word: the same position, given as the number of a word in the text.
-    span: the first and last token of an answer.
+    span: the first and last token of an answer; for a causal language model, tokens of the input, each of
+        which is explained as what the model writes after those before it.
+    weights: how much each token of the span of a causal language model counts; by default 1.
     part: explain the whole answer span, or only its start or its end.
     output: the logit, or the probability.
     """
@@ -43,9 +47,10 @@ class Target:
     span: tuple[int, int] | None = None
     part: Literal["span", "start", "end"] = "span"
     output: Literal["logit", "probability"] = "logit"
+    weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("label", "contrast", "position", "word", "span"):
+        for name in FIELDS:
             object.__setattr__(self, name, self.checked(name))
         choices = {"part": ("span", "start", "end"), "output": ("logit", "probability")}
         for name, allowed in choices.items():
@@ -62,9 +67,12 @@ class Target:
         if name == "span" and isinstance(value, list | tuple) and len(value) == 2:
             if all(is_number(end) for end in value):
                 return tuple(int(end) for end in value)
+        elif name == "weights" and isinstance(value, list | tuple) and self.span is not None:
+            if len(value) == self.span[1] - self.span[0] + 1 and all(map(isfinite, value)):
+                return tuple(float(weight) for weight in value)
         elif name in ("label", "contrast") and isinstance(value, str):
             return value
-        if value is None or (name != "span" and is_number(value)):
+        if value is None or (name not in ("span", "weights") and is_number(value)):
             return value
         raise InvalidOption(f"Target({name}={value!r}) is not possible. Give {FIELDS[name]}.")
 

@@ -17,7 +17,7 @@ from headlight.errors import InvalidInput, UnstableModel
 from headlight.explaining.plan import Plan
 from headlight.frozen import FrozenMapping
 from headlight.models.model import Model, is_half_precision
-from headlight.progress import progress_of
+from headlight.progress import Advance, progress_of
 from headlight.registry.entries import Entry
 from headlight.running.allocator import returning_memory
 from headlight.running.double import double
@@ -55,7 +55,7 @@ def run_goals(
     answers: list[list[Answers]] = [[{} for _ in targets] for targets in goals]
     model = double(model)
     parts = by_precision(model, plan)
-    total = len(rows) * len(parts)
+    total = sum(map(len, goals)) * len(parts)
     with progress_of(
         f"explaining{said_need(model, rows, parts)}", total, is_shown=plan.progress
     ) as advance:
@@ -64,12 +64,11 @@ def run_goals(
             part = replace(part, digits=digits)
             for bucket in buckets(wide, rows, plan.batch_size, part.needs, plan.memory):
                 by_row = run_bucket(
-                    wide, [rows[n] for n in bucket], [goals[n] for n in bucket], part
+                    wide, [rows[n] for n in bucket], [goals[n] for n in bucket], part, advance
                 )
                 for number, by_target in zip(bucket, by_row, strict=True):
                     for known, answer in zip(answers[number], by_target, strict=True):
                         known.update(answer if wide is model else rounded(answer))
-                advance(len(bucket))
     names = [entry.name for entry in plan.entries]
     return [[{name: known[name] for name in names} for known in row] for row in answers]
 
@@ -123,7 +122,11 @@ def buckets(
 
 
 def run_bucket(
-    model: Model, rows: Sequence[Row], goals: Sequence[Sequence[Target]], plan: Plan
+    model: Model,
+    rows: Sequence[Row],
+    goals: Sequence[Sequence[Target]],
+    plan: Plan,
+    advance: Advance,
 ) -> list[list[Answers]]:
     """The attributions from one pass, or from passes of half the size if it does not fit into memory."""
     longest = max(map(len, rows))
@@ -131,7 +134,7 @@ def run_bucket(
 
     def run(part: Sequence[tuple[Row, Sequence[Target]]]) -> list[list[Answers]]:
         part_rows, part_goals = map(list, zip(*part, strict=True))
-        work = partial(run_pass, model, part_rows, part_goals, plan, recomputes=recomputes)
+        work = partial(run_pass, model, part_rows, part_goals, plan, advance, recomputes=recomputes)
         returning = returning_memory() if longest >= RETURNED_FROM else nullcontext()
         return undisturbed(work, plain_state(), returning)
 
@@ -163,6 +166,7 @@ def run_pass(
     rows: list[Row],
     goals: list[Sequence[Target]],
     plan: Plan,
+    advance: Advance,
     *,
     recomputes: bool = False,
 ) -> list[list[Answers]]:
@@ -177,6 +181,7 @@ def run_pass(
         for row, answer in enumerate(explained(captured, rows, targets, plan)):
             if number < len(goals[row]):
                 answers[row].append(answer)
+        advance(sum(number < len(own) for own in goals))
     return answers
 
 
@@ -235,7 +240,11 @@ def explained_targets(captured: Trace, targets: Sequence[Target]) -> list[Explai
     goal, present = captured.goal, captured.inputs.present
     logits = goal.value(captured.logits, present, "logit").tolist()
     probabilities: list[float | None] = [None] * len(targets)
-    if goal.has_probability:
+    log_probabilities: list[float | None] = [None] * len(targets)
+    if goal.is_joint:  # a product of many probabilities needs 64 bits
+        logs = goal.value(captured.logits.double(), present, "log_probability")
+        log_probabilities, probabilities = logs.tolist(), logs.exp().tolist()
+    elif goal.has_probability:
         probabilities = goal.value(captured.logits, present, "probability").tolist()
     return [
         Explained(
@@ -245,6 +254,7 @@ def explained_targets(captured: Trace, targets: Sequence[Target]) -> list[Explai
             probability=probabilities[n],
             positions=resolved.positions,
             output=targets[n].output,
+            log_probability=log_probabilities[n],
         )
         for n, resolved in enumerate(goal.resolved)
     ]

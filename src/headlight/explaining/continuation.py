@@ -1,7 +1,7 @@
 """A prompt and its continuation, as one row with the places of its tokens in the text."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -11,9 +11,9 @@ from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from headlight.batch import Batch, Row, located, with_token_names
-from headlight.errors import InvalidInput
+from headlight.errors import InvalidInput, InvalidOption
 from headlight.explaining.inputs import whole_number
-from headlight.models.model import Model
+from headlight.models.model import Model, Task
 from headlight.running.double import double
 from headlight.running.undisturbed import plain_state, undisturbed
 from headlight.text import check_characters, wrong_kind
@@ -36,13 +36,33 @@ def continuations_of(given: Any, count: int) -> list[str | None]:
     return texts
 
 
-def added_ids(model: Model, row: Row, continuation: str | None, max_new_tokens: int) -> list[int]:
+@dataclass(frozen=True)
+class Writing:
+    """How a model writes: how many tokens at most, and other arguments of transformers' generate.
+
+    seed: of the sampling that these arguments may ask for.
+    """
+
+    max_new_tokens: int = 20
+    seed: int = 0
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+def check_writes(model: Model) -> None:
+    """Refuse a model that does not write text."""
+    if model.task is not Task.CAUSAL or model.tokenizer is None:
+        raise InvalidInput(
+            f"only a causal language model with a tokenizer continues a text; {model.name} does {model.task}."
+        )
+
+
+def added_ids(model: Model, row: Row, continuation: str | None, writing: Writing) -> list[int]:
     """The ids after a prompt: those of the continuation, or what the model itself would write."""
     assert model.tokenizer is not None
     if continuation is None:
-        count = whole_number(max_new_tokens, "max_new_tokens", 1)
+        count = whole_number(writing.max_new_tokens, "max_new_tokens", 1)
         model.check_row_length(0, len(row) + count - 1)
-        added = generate(model, row, count)
+        added = generate(model, row, replace(writing, max_new_tokens=count))
     else:
         added = model.tokenizer(continuation, add_special_tokens=False)["input_ids"]
     if not added:
@@ -51,8 +71,27 @@ def added_ids(model: Model, row: Row, continuation: str | None, max_new_tokens: 
     return added
 
 
-def generate(model: Model, row: Row, max_new_tokens: int) -> list[int]:
+OURS = {
+    "input_ids",
+    "inputs_embeds",
+    "attention_mask",
+    "max_new_tokens",
+    "max_length",
+    "pad_token_id",
+}
+"""Arguments of generate that are not the caller's."""
+SEVERAL = ("num_return_sequences", "return_dict_in_generate")
+"""Arguments of generate that would change what it returns."""
+
+
+def generate(model: Model, row: Row, writing: Writing) -> list[int]:
     """The ids the model itself would write after the row."""
+    for name in writing.arguments:
+        if name in OURS or name in SEVERAL:
+            raise InvalidOption(
+                f"generation={{{name!r}: …}} is not possible here. "
+                f"{'Use max_new_tokens=.' if name == 'max_length' else 'Leave it out.'}"
+            )
     ids = torch.tensor([row.ids], device=model.device)
     attended = torch.tensor([row.attended], device=model.device).long()
     writer: Any = double(model).network
@@ -60,11 +99,19 @@ def generate(model: Model, row: Row, max_new_tokens: int) -> list[int]:
         writer.generate,
         ids,
         attention_mask=attended,
-        max_new_tokens=max_new_tokens,
-        do_sample=False,
+        max_new_tokens=writing.max_new_tokens,
         pad_token_id=model.pad_id or 0,
+        **{"do_sample": False, **writing.arguments},
     )
-    written: Tensor = undisturbed(generation, plain_state(), torch.no_grad())
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(whole_number(writing.seed, "seed", 0))
+            written: Tensor = undisturbed(generation, plain_state(), torch.no_grad())
+    except (TypeError, ValueError) as error:
+        said = " ".join(str(error).split())[:300]
+        raise InvalidOption(
+            f"transformers' generate does not take generation={dict(writing.arguments)!r}: {said}"
+        ) from error
     return [int(token) for token in written[0, len(row) :]]
 
 
@@ -121,11 +168,3 @@ def widened_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         if start == end == widened[place + 1][0]:
             widened[place] = (start, widened[place + 1][1])
     return widened
-
-
-def until(whole: Row, count: int) -> Row:
-    """The first `count` tokens of a row, without the text after them."""
-    step = whole.take(range(count))
-    if step.offsets is None:
-        return step
-    return replace(step, texts=(whole.texts[0][: max(end for _, end in step.offsets)],))

@@ -1,15 +1,21 @@
 """`explain_generation`: why a model wrote each token of a continuation."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, overload
 
 from headlight.attribution import Attribution, Generation
-from headlight.errors import InvalidInput
-from headlight.explaining.batches import run
-from headlight.explaining.continuation import added_ids, continuations_of, continued, until
+from headlight.explaining.batches import run_goals
+from headlight.explaining.continuation import (
+    Writing,
+    added_ids,
+    check_writes,
+    continuations_of,
+    continued,
+)
 from headlight.explaining.inputs import Given, read
 from headlight.explaining.plan import Method, is_several, planned
-from headlight.models.model import Model, Task
+from headlight.models.model import Model
 from headlight.target import Target
 
 Generated = Generation | list[Generation]
@@ -101,36 +107,52 @@ def explain_generation(
     Generation, several give a list; several methods give a dict by method name, as in `explain`.
     """
     plan = planned(model, method, variant, options, batch_size, progress)
-    if model.task is not Task.CAUSAL or model.tokenizer is None:
-        raise InvalidInput(
-            f"only a causal language model with a tokenizer continues a text; {model.name} does {model.task}."
-        )
+    check_writes(model)
+    assert model.tokenizer is not None
+    writing = Writing(max_new_tokens)
     asked = read(model, prompt)
     continuations = continuations_of(continuation, len(asked.rows))
     wholes = [
-        continued(row, added_ids(model, row, text, max_new_tokens), model.tokenizer)
+        continued(row, added_ids(model, row, text, writing), model.tokenizer)
         for row, text in zip(asked.rows, continuations, strict=True)
     ]
-    places = [
-        (n, place)
-        for n, whole in enumerate(wholes)
-        for place in range(len(asked.rows[n]), len(whole))
+    # All tokens of a continuation share the pass over the whole: none of them sees what comes after it.
+    goals = [
+        [Target(span=(place, place)) for place in range(len(row), len(whole))]
+        for row, whole in zip(asked.rows, wholes, strict=True)
     ]
-    answers = run(
-        model,
-        [until(wholes[n], place) for n, place in places],
-        [Target(label=wholes[n].ids[place]) for n, place in places],
-        plan,
-    )
+    answers = run_goals(model, wholes, goals, plan)
     shaped: dict[str, Generated] = {}
     for entry in plan.entries:
-        steps: list[list[Attribution]] = [[] for _ in wholes]
-        for (n, _), answer in zip(places, answers, strict=True):
-            steps[n].append(answer[entry.name])
         shaped[entry.name] = asked.shaped(
             [
-                Generation(row.tokens, whole.tokens[len(row) :], tuple(made))
-                for row, whole, made in zip(asked.rows, wholes, steps, strict=True)
+                Generation(
+                    row.tokens,
+                    whole.tokens[len(row) :],
+                    tuple(
+                        until(found[entry.name], len(row) + step)
+                        for step, found in enumerate(steps)
+                    ),
+                )
+                for row, whole, steps in zip(asked.rows, wholes, answers, strict=True)
             ]
         )
     return shaped if is_several(method) else next(iter(shaped.values()))
+
+
+def until(found: Attribution, count: int) -> Attribution:
+    """The attribution of the first `count` tokens, without the text after them: nothing later has a score."""
+    texts, offsets = found.texts, found.offsets
+    if offsets is not None and texts:
+        texts = (texts[0][: max(end for _, end in offsets[:count])],)
+    return replace(
+        found,
+        tokens=found.tokens[:count],
+        scores=found.scores[:count],
+        is_special=found.is_special[:count],
+        is_sink=found.is_sink[:count],
+        texts=texts,
+        offsets=None if offsets is None else offsets[:count],
+        segments=None if found.segments is None else found.segments[:count],
+        word_ids=None if found.word_ids is None else found.word_ids[:count],
+    )

@@ -19,7 +19,7 @@ from headlight.trace.attention_block import AttentionBlock, block_of
 from headlight.trace.attention_maps import OnDemand
 from headlight.trace.capture import watching
 from headlight.trace.padding import zero_padding
-from headlight.trace.recorder import Captured, Recorder, Wants
+from headlight.trace.recorder import Captured, Embedded, Recorder, Wants
 from headlight.trace.relevance.intercept import Switchboard
 from headlight.trace.relevance.steps import Steering
 
@@ -101,12 +101,7 @@ class Pass:
 
     def embed(self, ids: Ids) -> Hidden:
         """The embeddings of other tokens in the same places."""
-        if (
-            self.model.is_encoder_decoder
-        ):  # it finds its end token among the ids, which other tokens may lack
-            with torch.no_grad():
-                return zero_padding(self.model.word_embeddings(ids), self.inputs)
-        return forward(self.model, replace(self.inputs, ids=ids), Wants()).embeddings
+        return zero_padding(embedded(self.model, replace(self.inputs, ids=ids)), self.inputs)
 
     def embed_mean(self, places: TokenMask) -> Hidden:
         """The embeddings with the mean of all word embeddings in these places."""
@@ -132,6 +127,18 @@ def forward(model: Model, inputs: Inputs, wants: Wants, embeddings: Tensor | Non
     recorder = Recorder(wants, board, steering, embeddings)
     logits = undisturbed(lambda: logits_of(model, inputs), plain_state(), watching(model, recorder))
     return Pass(model, inputs, recorder.captured(), logits)
+
+
+def embedded(model: Model, inputs: Inputs) -> Tensor:
+    """The input of the first block, from a pass that goes no further."""
+    model = double(model)
+    recorder = Recorder(Wants(only_embeddings=True))
+    try:
+        undisturbed(lambda: logits_of(model, inputs), plain_state(), watching(model, recorder))
+    except Embedded:
+        pass
+    assert recorder.embeddings is not None, "the pass looked up no embeddings"
+    return recorder.embeddings
 
 
 def mean_output(words: nn.Module) -> Tensor:

@@ -25,7 +25,7 @@ class Goal:
     positions: the tokens at which the terms are read. columns: where the logits of these tokens are among
     those that were computed. weights: the weight of each token's row in the read-out; None if it is not
     known. kind: how logits become probabilities. outputs: what is explained in each row, the logit or the
-    probability.
+    probability. is_joint: whether the terms are parts of one answer, whose probabilities are multiplied.
     """
 
     resolved: tuple[ResolvedTarget, ...]
@@ -36,6 +36,7 @@ class Goal:
     weights: Scores | None
     kind: Literal["class", "sigmoid", "span", "value"]
     outputs: tuple[str, ...]
+    is_joint: bool = False
 
     def term_logits(self, logits: Tensor) -> TermValues:
         """The logits of the terms."""
@@ -65,7 +66,7 @@ class Goal:
             return values
         logs = self.term_log_probabilities(logits, present)
         log_values = (logs * self.signs).sum(1)
-        is_product = self.kind == "span"
+        is_product = self.is_joint or self.kind == "span"
         by_name = {
             "logit": values,
             "probability": log_values.exp() if is_product else (logs.exp() * self.signs).sum(1),
@@ -158,6 +159,7 @@ def goal_of(
         weights=reading_weights(resolved, inputs, logits.dtype),
         kind=kind_of(model),
         outputs=tuple(target.output for target in targets),
+        is_joint=any(target.span is not None for target in targets),
     )
 
 
@@ -190,14 +192,14 @@ FIELDS = {
     Task.TOKEN: {"label", "contrast", "position", "word"},
     Task.QUESTION: {"label", "span", "part"},
     Task.MASKED: {"label", "contrast", "position", "word"},
-    Task.CAUSAL: {"label", "contrast", "position"},
+    Task.CAUSAL: {"label", "contrast", "position", "span", "weights"},
 }
 """The fields of a target that mean something for each task."""
 
 
 def check_target(target: Target, task: Task) -> None:
     """Refuse a field of the target that means nothing for the task."""
-    for name in ("label", "contrast", "position", "word", "span", "part"):
+    for name in ("label", "contrast", "position", "word", "span", "part", "weights"):
         value = getattr(target, name)
         if value not in (None, "span") and name not in FIELDS[task]:
             allowed = ", ".join(sorted(FIELDS[task]))

@@ -28,6 +28,7 @@ class Wants:
     relevance: a switch behind every operation, so that relevance can be sent back.
     modified: every operation rewritten, so that gradients can be modified; not together with relevance.
     recomputes: what is inside a block is computed again on the way back instead of kept.
+    only_embeddings: nothing else, so that the pass ends there.
     """
 
     attention: bool = False
@@ -38,6 +39,11 @@ class Wants:
     relevance: bool = False
     modified: bool = False
     recomputes: bool = False
+    only_embeddings: bool = False
+
+
+class Embedded(BaseException):
+    """Ends a pass of which only the embeddings are wanted; no error, and no handler of the network's may stop it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +162,8 @@ class Recorder:
             self.embeddings = output.detach().requires_grad_(self.wants.gradient)
         else:
             self.embeddings = self.replacement
+        if self.wants.only_embeddings:
+            raise Embedded
         return self.embeddings.to(output.device, copy=True)
 
     @property

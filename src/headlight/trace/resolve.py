@@ -295,14 +295,32 @@ def resolve_masked(asked: Unresolved) -> ResolvedTarget:
 
 
 def resolve_next(asked: Unresolved) -> ResolvedTarget:
-    """The token after the last one, or after the position that the target names."""
-    return resolved_token(asked, next_position(asked.target, asked.row))
+    """The token after the last one, or after the position that the target names; or tokens of the row itself."""
+    places = read_positions(asked.target, asked.row)
+    if asked.target.span is None:
+        return resolved_token(asked, places[0])
+    row, weights = asked.row, asked.target.weights or (1.0,) * len(places)
+    terms = (Term(p, row.ids[p + 1], w) for p, w in zip(places, weights, strict=True))
+    predicted = int(asked.logits_at(places[0]).argmax())
+    name = answer_name(row, places[0] + 1, places[-1] + 1)
+    read_at = tuple(zip(places, weights, strict=True))
+    return ResolvedTarget(tuple(terms), read_at, name, token_name(predicted, asked.model))
 
 
-def next_position(target: Target, row: Row) -> int:
-    """The token after which a causal language model is read."""
+def read_positions(target: Target, row: Row) -> tuple[int, ...]:
+    """The tokens after which a causal language model is read."""
+    if target.span is not None:
+        first, last = target.span
+        if not 0 < first <= last < len(row):
+            raise InvalidOption(
+                f"span {target.span} does not exist: the input has {len(row)} tokens, and nothing comes before "
+                "its first, token 0."
+            )
+        return tuple(range(first - 1, last))
     position = chosen_position(target, row)
-    return max(p for p, seen in enumerate(row.attended) if seen) if position is None else position
+    return (
+        max(p for p, seen in enumerate(row.attended) if seen) if position is None else position,
+    )
 
 
 def resolved_token(asked: Unresolved, position: int) -> ResolvedTarget:

@@ -29,7 +29,7 @@ from headlight.trace.relevance.deeplift import multipliers
 from headlight.trace.relevance.modifications import Modification
 from headlight.trace.relevance.steps import Steering
 from headlight.trace.relevance.sweep import Flow, Relevance, send_relevance
-from headlight.trace.resolve import next_position
+from headlight.trace.resolve import read_positions
 
 ATTENTION = {"attention", "attention_gradient", "attention_blocks", "relevance"}
 BLOCKS = {"hidden", "hidden_gradient", "attention_blocks", "relevance"}
@@ -227,7 +227,7 @@ def read_by(
     if not model.gives_few_logits:
         return None
     pairs = (pair for targets in goals for pair in zip(targets, rows, strict=True))
-    return tuple(sorted({next_position(target, row) for target, row in pairs}))
+    return tuple(sorted({place for pair in pairs for place in read_positions(*pair)}))
 
 
 def wanted(needs: Collection[str]) -> Wants:

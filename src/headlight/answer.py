@@ -1,0 +1,455 @@
+"""`Answer`: why a language model wrote an answer: scores of what it read, for each explained part of the answer."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headlight.attribution import Attribution, Explained, frozen
+from headlight.display import html_of, show, terminal_form
+from headlight.errors import InvalidInput, InvalidOption, missing_extra
+from headlight.files.fields import (
+    Check,
+    check_fields,
+    is_count,
+    is_named,
+    is_number,
+    is_text,
+    is_truth,
+    list_of,
+    or_none,
+)
+from headlight.files.storage import read_json, write_whole
+from headlight.frozen import FrozenMapping
+from headlight.tokens import in_scale
+from headlight.units import Unit, Units, sentences, unit_numbers, units_of, words
+
+if TYPE_CHECKING:
+    import pandas
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+FORMAT_VERSION = 1
+TOKENS = "tokens"
+"""The name of the smallest units."""
+
+Numbers = NDArray[np.floating[Any]]
+
+
+def is_object(fields: Mapping[str, tuple[Check, str]]) -> Check:
+    """A check of an object with these fields."""
+    return lambda value: (
+        is_named(value) and all(n in value and check(value[n]) for n, (check, _) in fields.items())
+    )
+
+
+PLACE_FIELDS = {"start": (is_count, "a number"), "end": (is_count, "a number")}
+UNIT_FIELDS = {"name": (is_text, "text"), **PLACE_FIELDS}
+PART_FIELDS = {
+    **PLACE_FIELDS,
+    "value": (is_number, "a number"),
+    "log_probability": (is_number, "a number"),
+}
+FIELDS = {
+    "format": (lambda value: value == FORMAT_VERSION, str(FORMAT_VERSION)),
+    "text": (is_text, "text"),
+    "prompt_end": (is_count, "a number of characters"),
+    "tokens": (list_of(is_text), "a list of texts"),
+    "offsets": (list_of(list_of(is_count, size=2)), "a list of spans"),
+    "is_special": (list_of(is_truth), "a list of true and false"),
+    "is_sink": (list_of(is_truth), "a list of true and false"),
+    "parts": (list_of(is_object(PART_FIELDS)), "a list of parts"),
+    "scores": (list_of(list_of(is_number)), "a list of lists of finite numbers"),
+    "units": (list_of(is_object(UNIT_FIELDS)), "a list of units"),
+    "unit": (is_text, "text"),
+    "method": (is_text, "text"),
+    "model": (is_text, "text"),
+    "signed": (is_truth, "true or false"),
+    "known": (is_named, "an object"),
+    "through_thoughts": (or_none(list_of(list_of(is_number))), "a list of lists or null"),
+    "options": (is_named, "an object"),
+    "versions": (is_named, "an object"),
+    "notes": (list_of(is_text), "a list of texts"),
+}
+"""The fields of a stored answer: how each is checked, and what it must hold, in words."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """An explained part of an answer, as characters of the whole text.
+
+    value: the number that the scores explain. log_probability: that the model writes this part after all that
+    comes before it.
+    """
+
+    start: int
+    end: int
+    value: float
+    log_probability: float
+
+    @property
+    def probability(self) -> float:
+        """How probable this part is after all that comes before it."""
+        return float(np.exp(self.log_probability))
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A source that carries a sentence of an answer.
+
+    share: of the positive scores of all sources. strength: of the magnitudes of all scores, those of the
+    question, the instructions and the answer's own words included.
+    """
+
+    sentence: str
+    source: str
+    number: int
+    score: float
+    share: float
+    strength: float
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Scores [part, token] of everything the model had read, for each explained part of its answer.
+
+    text: the prompt and, from `prompt_end` on, the answer. offsets: characters of the text. units: the stretches
+    of the prompt into which `matrix` adds up tokens; `by` chooses others. known: units that came with the
+    prompt, such as its sources or turns. through_thoughts: the part of the scores that came to the prompt by way
+    of the model's thoughts, if it was asked for.
+    """
+
+    text: str
+    prompt_end: int
+    tokens: tuple[str, ...]
+    offsets: tuple[tuple[int, int], ...]
+    is_special: tuple[bool, ...]
+    is_sink: tuple[bool, ...]
+    parts: tuple[Part, ...]
+    scores: Numbers
+    units: tuple[Unit, ...]
+    unit: str
+    method: str
+    model: str
+    signed: bool
+    known: Mapping[str, tuple[Unit, ...]] = field(default_factory=dict)
+    through_thoughts: Numbers | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("scores", "through_thoughts"):
+            if getattr(self, name) is not None:
+                values = np.array(getattr(self, name), copy=True)
+                values.flags.writeable = False
+                object.__setattr__(self, name, values)
+                if values.shape != (len(self.parts), len(self.tokens)):
+                    raise InvalidInput(
+                        f"'{name}' of an answer has one number per part and token, "
+                        f"{(len(self.parts), len(self.tokens))}; these are {values.shape}."
+                    )
+        for name in ("known", "options", "versions"):
+            object.__setattr__(self, name, FrozenMapping(getattr(self, name)))
+        for name in ("offsets", "is_special", "is_sink"):
+            if len(getattr(self, name)) != len(self.tokens):
+                raise InvalidInput(f"{len(self.tokens)} tokens need as many values of '{name}'.")
+        for place in (*self.units, *self.parts):
+            if not 0 <= place.start < place.end <= len(self.text):
+                raise InvalidInput(
+                    f"characters {place.start} to {place.end} of an answer are outside its text."
+                )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()  # arrays come back from a pickle writable
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Answer) and self.to_dict() == other.to_dict()
+
+    def __repr__(self) -> str:
+        best = ", ".join(
+            f"{' '.join(name.split())[:40]!r} {score:+.3g}" for name, score, _ in self.top(3)
+        )
+        return f"<Answer {self.answer[:60]!r} by {self.model}, {self.method}: {best}>"
+
+    # ------------------------------------------------------------------------------ the texts
+
+    @property
+    def prompt(self) -> str:
+        """What the model was given, as it read it."""
+        return self.text[: self.prompt_end]
+
+    @property
+    def answer(self) -> str:
+        """What the model wrote."""
+        return self.text[self.prompt_end :]
+
+    @property
+    def part_texts(self) -> tuple[str, ...]:
+        """The explained parts of the answer."""
+        return tuple(self.text[part.start : part.end].strip() for part in self.parts)
+
+    @property
+    def log_probability(self) -> float:
+        """That of all explained parts together."""
+        return sum(part.log_probability for part in self.parts)
+
+    # ----------------------------------------------------------------------------- the scores
+
+    @property
+    def groups(self) -> list[int | None]:
+        """The unit of each token, None for those in no unit: special ones, and the answer's own."""
+        numbers = unit_numbers(self.units, self.prompt, self.offsets)
+        return [None if s else n for n, s in zip(numbers, self.is_special, strict=True)]
+
+    @property
+    def matrix(self) -> Numbers:
+        """Scores [part, unit]: those of the unit's tokens, added up."""
+        return self.added_up(self.scores)
+
+    def added_up(self, scores: Numbers) -> Numbers:
+        """Scores [part, token] as [part, unit]."""
+        total = np.zeros((len(scores), len(self.units)))
+        groups = self.groups
+        inside = [place for place, number in enumerate(groups) if number is not None]
+        np.add.at(total, (slice(None), [groups[place] for place in inside]), scores[:, inside])
+        return total
+
+    @property
+    def rest(self) -> Numbers:
+        """For each part, the scores of tokens that are in no unit, added up."""
+        rest: Numbers = self.scores.sum(1, dtype=np.float64) - self.matrix.sum(1)
+        return rest
+
+    @property
+    def in_scale(self) -> NDArray[np.bool_]:
+        """Which units set the scale of a picture: those that do not hold a sink, as far as others are left."""
+        sinks = {n for n, sink in zip(self.groups, self.is_sink, strict=True) if sink}
+        flags = tuple(number in sinks for number in range(len(self.units)))
+        return np.array(in_scale((False,) * len(flags), flags))
+
+    @property
+    def completeness(self) -> tuple[float | None, ...]:
+        """For each part, the sum of all scores as a share of the number that they explain; None if that is 0."""
+        sums = self.scores.sum(1, dtype=np.float64)
+        return tuple(
+            float(total / part.value) if part.value else None
+            for total, part in zip(sums, self.parts, strict=True)
+        )
+
+    def by(self, units: Units) -> Self:
+        """The same answer with other units of the prompt: a name, spans of characters, or a function."""
+        chosen = prompt_units(self.prompt, units, self.known, self.offsets, self.is_special)
+        return replace(self, units=chosen, unit=units if isinstance(units, str) else "spans")
+
+    def words(self) -> Self:
+        """The same answer by words of the prompt."""
+        return self.by("words")
+
+    def per(self, parts: str) -> Self:
+        """The same answer with the scores of its parts added up by 'words', 'sentences' or the whole 'answer'.
+
+        Parts can be joined, never split: explain with of='tokens' or of='sentences' for smaller ones.
+        """
+        splits = {"answer": lambda text: [(0, len(text))], "sentences": sentences, "words": words}
+        if parts not in splits:
+            raise InvalidOption(f"per('{parts}') does not exist. Use one of {', '.join(splits)}.")
+        spans = [(a + self.prompt_end, b + self.prompt_end) for a, b in splits[parts](self.answer)]
+        holders = [Unit("", start, end) for start, end in spans]
+        numbers = unit_numbers(holders, self.text, [(p.start, p.end) for p in self.parts])
+        groups = [[n for n, holder in enumerate(numbers) if holder == k] for k in range(len(spans))]
+        kept = [group for group in groups if group]
+        joined = [joined_part([self.parts[n] for n in group]) for group in kept]
+
+        def added(scores: Numbers) -> Numbers:
+            return np.stack([scores[group].sum(0, dtype=np.float64) for group in kept])
+
+        thoughts = None if self.through_thoughts is None else added(self.through_thoughts)
+        return replace(
+            self, parts=tuple(joined), scores=added(self.scores), through_thoughts=thoughts
+        )
+
+    def top(self, count: int = 5, part: int | None = None) -> list[tuple[str, float, int]]:
+        """The units with the largest scores by magnitude as (text, score, number), for one part or all of them."""
+        scores = self.matrix.sum(0) if part is None else self.matrix[self.checked_part(part)]
+        order = [int(n) for n in np.argsort(-np.abs(scores), kind="stable") if self.in_scale[n]]
+        return [(self.units[n].name, float(scores[n]), n) for n in order[:count]]
+
+    def cite(self, count: int = 3) -> list[Citation]:
+        """For each sentence of the answer, up to `count` sources with positive scores, the largest first.
+
+        Without sources, the units are cited. A part that is no longer than a sentence counts with its sentence;
+        if the answer was explained as a whole, it is cited as a whole.
+        """
+        by_source = self.by("sources") if "sources" in self.known else self
+        cited = by_source.per("sentences")
+        everything = np.abs(cited.scores).sum(1, dtype=np.float64)
+        found = []
+        for sentence, scores, whole in zip(cited.part_texts, cited.matrix, everything, strict=True):
+            positive = scores.clip(min=0).sum() or 1.0
+            order = [int(n) for n in np.argsort(-scores, kind="stable") if scores[n] > 0]
+            for n in order[:count]:
+                score = float(scores[n])
+                shares = (float(score / positive), float(score / (whole or 1.0)))
+                found.append(Citation(sentence, cited.units[n].name, n, score, *shares))
+        return found
+
+    def attribution(self, part: int | None = None) -> Attribution:
+        """The scores of one part, or of all of them, as an attribution of the tokens."""
+        chosen = self.parts if part is None else (self.parts[self.checked_part(part)],)
+        rows = self.scores if part is None else self.scores[part : part + 1]
+        whole = joined_part(chosen)
+        label = self.text[whole.start : whole.end].strip()
+        places = [None if special else 0 for special in self.is_special]
+        numbers = unit_numbers(units_of(self.text, "words"), self.text, self.offsets)
+        return Attribution(
+            tokens=self.tokens,
+            scores=rows.sum(0, dtype=np.float64),
+            target=Explained(label, label, whole.value, whole.probability, None, "logit"),
+            method=self.method,
+            model=self.model,
+            signed=self.signed,
+            is_special=self.is_special,
+            is_sink=self.is_sink,
+            texts=(self.text,),
+            offsets=self.offsets,
+            segments=tuple(places),
+            word_ids=tuple(None if p is None else n for p, n in zip(places, numbers, strict=True)),
+            options=self.options,
+            versions=self.versions,
+            notes=self.notes,
+        )
+
+    def checked_part(self, part: int) -> int:
+        """The number of a part; refused if there is none."""
+        if not -len(self.parts) <= part < len(self.parts):
+            raise InvalidOption(
+                f"part {part} does not exist: {len(self.parts)} of the answer are explained, from 0 on."
+            )
+        return part % len(self.parts)
+
+    # ---------------------------------------------------------------------------- other forms
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, ready for JSON."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        thoughts = self.through_thoughts
+        plain |= {
+            "format": FORMAT_VERSION,
+            "parts": [asdict(part) for part in self.parts],
+            "scores": self.scores.tolist(),
+            "units": [asdict(unit) for unit in self.units],
+            "known": {name: [asdict(u) for u in units] for name, units in self.known.items()},
+            "through_thoughts": None if thoughts is None else thoughts.tolist(),
+            "options": dict(self.options),
+            "versions": dict(self.versions),
+        }
+        return dict(json.loads(json.dumps(plain)))
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """The answer from which `to_dict` made these values."""
+        check_fields(plain, FIELDS, "an answer")
+        if not all(list_of(is_object(UNIT_FIELDS))(units) for units in plain["known"].values()):
+            raise InvalidInput("the field 'known' of an answer must hold lists of units.")
+        if not plain["parts"] or not plain["tokens"]:
+            raise InvalidInput("an answer needs at least one part and one token.")
+        for name in ("scores", "through_thoughts"):
+            if plain[name] is not None and len({len(row) for row in plain[name]}) != 1:
+                raise InvalidInput(f"the rows of '{name}' of an answer differ in length.")
+        thoughts = plain["through_thoughts"]
+        values = {name: frozen(plain[name]) for name in FIELDS if name != "format"}
+        return cls(
+            **values
+            | {
+                "parts": tuple(Part(**{n: p[n] for n in PART_FIELDS}) for p in plain["parts"]),
+                "scores": np.array(plain["scores"], dtype=np.float64),
+                "units": stored_units(plain["units"]),
+                "known": {name: stored_units(units) for name, units in plain["known"].items()},
+                "through_thoughts": None if thoughts is None else np.array(thoughts, np.float64),
+            }
+        )
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the answer to a JSON file, whole or not at all."""
+        path = Path(path)
+        if path.exists() and not overwrite:
+            raise InvalidInput(f"'{path}' exists. Choose another name, or pass overwrite=True.")
+        write_whole(path, json.dumps(self.to_dict(), ensure_ascii=False))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read an answer that `save` wrote."""
+        return cls.from_dict(read_json(path, "answer"))
+
+    def to_dataframe(self) -> "pandas.DataFrame":
+        """A pandas table with one row per part of the answer and unit of the prompt."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise missing_extra("pandas", "data", "to_dataframe()") from error
+        rows = [
+            (number, text, unit.name, unit.start, unit.end, float(score))
+            for number, (text, scores) in enumerate(zip(self.part_texts, self.matrix, strict=True))
+            for unit, score in zip(self.units, scores, strict=True)
+        ]
+        return pandas.DataFrame(
+            rows, columns=["part", "part_text", "unit", "start", "end", "score"]
+        )
+
+    # ------------------------------------------------------------------------------- display
+
+    def show(self) -> None:
+        """Print the answer with its citations and scores, in a terminal or a notebook."""
+        show(self)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+        yield terminal_form(self)
+
+
+def prompt_units(
+    prompt: str,
+    asked: Units,
+    known: Mapping[str, Sequence[Unit]],
+    offsets: Sequence[tuple[int, int]],
+    is_special: Sequence[bool],
+) -> tuple[Unit, ...]:
+    """The units of a prompt that hold at least one of its tokens that are not special."""
+    if asked == TOKENS:
+        spans = [
+            span
+            for span, special in zip(offsets, is_special, strict=True)
+            if not special and span[0] < span[1] <= len(prompt)
+        ]
+        return tuple(Unit(prompt[a:b], a, b) for a, b in sorted(set(spans)))
+    units = units_of(prompt, asked, known, within=known.get("turns", ()))
+    numbers = unit_numbers(units, prompt, offsets)
+    held = {n for n, special in zip(numbers, is_special, strict=True) if not special}
+    kept = tuple(unit for number, unit in enumerate(units) if number in held)
+    if not kept:
+        raise InvalidInput(
+            "the units cover no token of the prompt. Choose larger ones, or others, such as 'words'."
+        )
+    return kept
+
+
+def joined_part(parts: Sequence[Part]) -> Part:
+    """Neighbouring parts as one."""
+    return Part(
+        min(part.start for part in parts),
+        max(part.end for part in parts),
+        sum(part.value for part in parts),
+        sum(part.log_probability for part in parts),
+    )
+
+
+def stored_units(units: Sequence[Mapping[str, Any]]) -> tuple[Unit, ...]:
+    """Units from their stored form."""
+    return tuple(Unit(unit["name"], unit["start"], unit["end"]) for unit in units)

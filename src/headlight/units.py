@@ -1,0 +1,215 @@
+"""Units of a text: words, sentences, lines, paragraphs and other stretches of it, by name.
+
+A unit is a stretch of characters. Every function here returns units that do not overlap, in order, without the
+white space around them; characters between two units belong to none.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import regex
+
+from headlight.errors import InvalidInput, InvalidOption, unknown_name
+
+Span = tuple[int, int]
+"""The first character of a stretch of text, and the one after its last."""
+
+WORD = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}]"
+    r"|[\p{L}\p{M}\p{N}_]+(?:['’][\p{L}\p{M}]+)*"
+    r"|[^\s\p{L}\p{M}\p{N}_]+"
+)
+ABBREVIATIONS = (
+    "Dr Mr Mrs Ms Prof Sr Jr St vs etc e.g i.e cf al Inc Ltd Co Corp No Fig Eq Vol pp approx dept est "
+    "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec U.S U.K a.m p.m Ph.D"
+).split()
+"""Words after which a full stop does not end a sentence."""
+STOP = regex.compile(r"""[.!?…]+["'”’»)\]]*(?=\s)|[。！？]+[」』”’）]*|[؟۔।]+|\n\s*\n""")
+"""Where a sentence may end: at a stop before white space, at an ideographic one, or at an empty line."""
+ITEM = regex.compile(r"^[ \t]*(?:[-*•–]|\(?\d{1,3}[.)]|\(?[A-Za-z][.)])[ \t]+", regex.MULTILINE)
+"""What begins an item of a list: a bullet, or a number or letter with a dot or bracket."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A stretch of text with a name for people, such as a word, a sentence or a source."""
+
+    name: str
+    start: int
+    end: int
+
+
+def words(text: str) -> Iterator[Span]:
+    """Runs of letters and digits, runs of punctuation, single ideographs."""
+    return (match.span() for match in WORD.finditer(text))
+
+
+def lines(text: str) -> Iterator[Span]:
+    """Lines that are not empty."""
+    return stripped(text, cut_at(text, [m.end() for m in regex.finditer("\n", text)]))
+
+
+def paragraphs(text: str) -> Iterator[Span]:
+    """What empty lines separate."""
+    return stripped(text, cut_at(text, [m.end() for m in regex.finditer(r"\n[ \t]*\n\s*", text)]))
+
+
+def sentences(text: str) -> Iterator[Span]:
+    """Sentences, by their stops. Abbreviations, initials and numbers such as 3.5 do not end one."""
+    ends = [m.end() for m in STOP.finditer(text) if not is_abbreviation(text, m)]
+    return stripped(text, cut_at(text, ends))
+
+
+def is_abbreviation(text: str, stop: Any) -> bool:
+    """Whether a full stop belongs to the word before it."""
+    if stop.group() != ".":
+        return False
+    word = regex.search(r"[\p{L}.]*$", text[: stop.start()]).group()
+    is_initial = len(word) == 1 and word.isupper()
+    is_number = not word and regex.search(r"(?:^|\n)[ \t]*\d{1,3}$", text[: stop.start()])
+    return is_initial or word in ABBREVIATIONS or bool(is_number)
+
+
+def items(text: str) -> Iterator[Span]:
+    """Items of lists, each up to the next item or an empty line; what is in no list is in no unit."""
+    starts = [match.start() for match in ITEM.finditer(text)]
+    breaks = sorted({*starts, *(m.start() for m in regex.finditer(r"\n[ \t]*\n", text)), len(text)})
+    ends = {start: next(place for place in breaks if place > start) for start in starts}
+    return stripped(text, ends.items())
+
+
+def examples(text: str) -> Iterator[Span]:
+    """Worked examples of a prompt: paragraphs that begin alike, with the same word before a colon.
+
+    Without such paragraphs, lines that do; without these either, there are no examples.
+    """
+    for split in (paragraphs, lines):
+        found = list(split(text))
+        heads = [regex.match(r"\s*([\p{L} ]{1,30}):", text[start:end]) for start, end in found]
+        first = next((head.group(1) for head in heads if head), None)
+        alike = [
+            span for span, head in zip(found, heads, strict=True) if head and head.group(1) == first
+        ]
+        if len(alike) > 1:
+            return iter(alike)
+    return iter(())
+
+
+def cut_at(text: str, ends: Iterable[int]) -> list[Span]:
+    """The stretches between these places."""
+    places = [0, *ends, len(text)]
+    return list(zip(places[:-1], places[1:], strict=True))
+
+
+def stripped(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """Spans without the white space around them; those that hold nothing else are left out."""
+    for start, end in spans:
+        inner = text[start:end]
+        left = len(inner) - len(inner.lstrip())
+        if inner.strip():
+            yield start + left, start + left + len(inner.strip())
+
+
+UNITS: Mapping[str, Callable[[str], Iterable[Span]]] = MappingProxyType(
+    {
+        "words": words,
+        "sentences": sentences,
+        "lines": lines,
+        "paragraphs": paragraphs,
+        "items": items,
+        "examples": examples,
+    }
+)
+"""Units that can be found in any text, by name."""
+
+Units = str | Sequence[Span] | Callable[[str], Iterable[Span]]
+"""How units are asked for: a name, spans of characters, or a function that finds them in a text."""
+
+
+def units_of(
+    text: str,
+    asked: Units,
+    known: Mapping[str, Sequence[Unit]] | None = None,
+    within: Sequence[Unit] = (),
+) -> list[Unit]:
+    """The units of a text; refused if there are none, if they overlap or if they are not in the text.
+
+    known: units that were given with the text, such as its sources. within: the stretches in which units are
+    looked for by name, such as the turns of a chat; by default the whole text.
+    """
+    known = known or {}
+    if isinstance(asked, str) and asked in known:
+        return list(known[asked])
+    if isinstance(asked, str) and asked not in UNITS:
+        raise unknown_name("unit", asked, ["tokens", *UNITS, *known])
+    found: Any = asked
+    if isinstance(asked, str):
+        stretches = [(each.start, each.end) for each in within] or [(0, len(text))]
+        found = [
+            (start + a, start + b)
+            for start, end in stretches
+            for a, b in UNITS[asked](text[start:end])
+        ]
+    name = f"units='{asked}'" if isinstance(asked, str) else "units"
+    spans = checked_spans(text, found(text) if callable(found) else found, name)
+    if not spans:
+        raise InvalidInput(
+            f"{name}: the text has none of these. Choose other units, such as 'words'."
+        )
+    return [Unit(text[start:end], start, end) for start, end in spans]
+
+
+def checked_spans(text: str, given: Any, name: str) -> list[Span]:
+    """Spans in the order of the text; refused if one is empty, not in the text, or overlaps another."""
+    spans = [plain_span(span, name) for span in given]
+    for start, end in spans:
+        if not 0 <= start < end <= len(text):
+            raise InvalidInput(
+                f"{name}: ({start}, {end}) is no stretch of the text, which has {len(text)} characters. "
+                "Give (first character, character after the last)."
+            )
+        if not text[start:end].strip():
+            raise InvalidInput(f"{name}: ({start}, {end}) covers only white space.")
+    spans.sort()
+    for (start, end), (later, last) in zip(spans, spans[1:], strict=False):
+        if later < end:
+            raise InvalidInput(f"{name}: ({start}, {end}) and ({later}, {last}) overlap.")
+    return spans
+
+
+def plain_span(span: Any, name: str) -> Span:
+    """A pair of whole numbers."""
+    is_pair = isinstance(span, list | tuple) and len(span) == 2
+    if not is_pair or not all(isinstance(n, int) and not isinstance(n, bool) for n in span):
+        raise InvalidOption(
+            f"{name}: {span!r} is not a pair (first character, character after the last)."
+        )
+    return int(span[0]), int(span[1])
+
+
+def unit_numbers(units: Sequence[Unit], text: str, offsets: Sequence[Span]) -> list[int | None]:
+    """The number of the unit to which each token belongs; None if it is in no unit.
+
+    A token belongs to the unit that holds its first character that is not a space. So one that reaches over
+    the border of two units belongs to the one in which it begins.
+    """
+    starts = [unit.start for unit in units]
+    numbers: list[int | None] = []
+    for span in offsets:
+        place = begin(text, span)
+        number = bisect_right(starts, place) - 1
+        is_inside = number >= 0 and place < units[number].end
+        numbers.append(number if is_inside else None)
+    return numbers
+
+
+def begin(text: str, span: Span) -> int:
+    """The first character of a token that is not a space; -1 for a token without text."""
+    start, end = span
+    inner = text[start:end]
+    if not inner:
+        return -1
+    return start + len(inner) - len(inner.lstrip()) if inner.strip() else start
