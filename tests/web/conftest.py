@@ -46,7 +46,9 @@ def chatter(byte_tokenizer: PreTrainedTokenizerFast) -> Model:
 @pytest.fixture(scope="session")
 def asking(chatter: Model, classifier: Model) -> Iterator[Site]:
     """An application that answers questions."""
-    limits = Limits(sources=3, source_characters=200, prompt_tokens=300, answer_tokens=24)
+    limits = Limits(
+        sources=3, source_characters=200, prompt_tokens=300, answer_tokens=24, answer_words=12
+    )
     with site({"chatter": chatter, "classifier": classifier}, limits=limits) as found:
         yield found
 

@@ -159,11 +159,15 @@ class Write(Ask):
 
 
 class ExplainAnswer(Ask):
-    """Explain an answer: each of its sentences, or each of its tokens."""
+    """Explain an answer: each of its sentences, or some of its words."""
 
     answer: str
     method: Name | None = Field(None, description="default: the library's default method")
-    of: Literal["sentences", "tokens"] = "tokens"
+    of: Literal["sentences", "words"] = "sentences"
+    first: int = Field(0, ge=0, description="of='words': the first word to explain, from 0 on")
+    count: int | None = Field(
+        None, ge=1, description="of='words': how many; default: all that follow"
+    )
 
 
 class Without(Ask):

@@ -208,7 +208,7 @@ class SaidWord(TypedDict):
 
 
 class SaidPart(TypedDict):
-    """An explained part of an answer: a token of a word, or a whole sentence."""
+    """An explained part of an answer: a word, or a whole sentence, which has no word."""
 
     word: int | None
     sentence: int | None

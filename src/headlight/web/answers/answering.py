@@ -1,4 +1,4 @@
-"""Explains an answer: a score of every token that was read, for each sentence or token of the answer."""
+"""Explains an answer: a score of every token that was read, for each sentence or some words of the answer."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -6,7 +6,7 @@ from itertools import groupby
 import numpy as np
 
 from headlight.answer import Answer
-from headlight.explaining.answers import explain_answer
+from headlight.explaining.answers import Written, explain_answer
 from headlight.explaining.plan import default_method
 from headlight.methods import METHODS
 from headlight.models.model import Model
@@ -37,8 +37,9 @@ def answer(model: Model, question: ExplainAnswer, limits: Limits) -> ExplainedAn
     written = with_answer(model, prompt, question.answer, limits)
     method = question.method or default_method(model)[0]
     check_methods([method], written.row, limits)
-    if question.of == "tokens":
-        check_tokens(len(written.own_offsets), method, limits)
+    of = "sentences" if question.of == "sentences" else asked_words(written, question)
+    if question.of == "words":
+        check_words(len(of), method, limits)
     made = explain_answer(
         model,
         question.asked,
@@ -46,25 +47,35 @@ def answer(model: Model, question: ExplainAnswer, limits: Limits) -> ExplainedAn
         method,
         sources=question.passages(),
         units="words",
-        of=question.of,
+        of=of,
     )
     assert isinstance(made, Answer)
     return reply_of(made, question.of)
 
 
-def check_tokens(count: int, method: str, limits: Limits) -> None:
-    """Refuse to explain every token of a long answer, or with a method that needs many passes."""
+def asked_words(written: Written, question: ExplainAnswer) -> list[Span]:
+    """The words of an answer to explain; one in which no token begins cannot be explained alone."""
+    spans = list(words(question.answer))
+    last = None if question.count is None else question.first + question.count
+    units = stretches((a + written.prompt_end, b + written.prompt_end) for a, b in spans)
+    held = set(unit_numbers(units, written.text, written.own_offsets))
+    chosen = range(len(spans))[question.first : last]
+    return [spans[number] for number in chosen if number in held]
+
+
+def check_words(count: int, method: str, limits: Limits) -> None:
+    """Refuse to explain too many words at once, or with a method that needs many passes for each."""
     if METHODS[method].cost == "slow":
         raise Refusal(
             413,
             f"{method} needs many passes for each part of an answer, so this server explains only sentences "
             "with it. Ask for sentences, or choose another method.",
         )
-    if count > limits.answer_tokens:
+    if count > limits.answer_words:
         raise Refusal(
             413,
-            f"the answer has {count} tokens; this server explains up to {limits.answer_tokens} one by one. "
-            "Ask for sentences.",
+            f"{count} words of the answer were asked for; this server explains up to {limits.answer_words} "
+            "at once. Ask for fewer with 'first' and 'count', or for sentences.",
         )
 
 
@@ -182,7 +193,7 @@ def said_parts(made: Answer, of: str) -> list[SaidPart]:
     in_word = unit_numbers(stretches(words(made.answer)), made.answer, spans)
     return [
         {
-            "word": word if of == "tokens" else None,
+            "word": word if of == "words" else None,
             "sentence": sentence,
             "log_probability": part.log_probability,
         }

@@ -41,15 +41,31 @@ export const hasWords = ({ parts }) => parts.some(({ word }) => word !== null);
 const placesOf = (items, holds) => items.flatMap((item, place) => (holds(item) ? [place] : []));
 
 /**
- * The explained parts in a word or sentence of the answer; all of them for null.
+ * The explained parts that are a word or a sentence of the answer; all sentences for null.
  * @param {Pick<ExplainedAnswer, "parts">} explained
  * @param {Place | null} place
  */
 export function rowsOf({ parts }, place) {
-  if (place?.side !== "said") return parts.map((_, row) => row);
-  const key = place.kind === "word" ? "word" : "sentence";
-  return placesOf(parts, (part) => part[key] === place.number);
+  if (place?.side === "said" && place.kind === "word")
+    return placesOf(parts, ({ word }) => word === place.number);
+  const isAll = place?.side !== "said";
+  return placesOf(
+    parts,
+    ({ word, sentence }) => word === null && (isAll || sentence === place.number),
+  );
 }
+
+/**
+ * What was explained first, with further parts of the same answer.
+ * @param {ExplainedAnswer} known
+ * @param {Pick<ExplainedAnswer, "parts" | "scores">} more
+ * @returns {ExplainedAnswer}
+ */
+export const joined = (known, { parts, scores }) => ({
+  ...known,
+  parts: [...known.parts, ...parts],
+  scores: [...known.scores, ...scores],
+});
 
 /**
  * The tokens of a word or source of the prompt.
@@ -82,9 +98,23 @@ export function readScores({ tokens, scores, words, sources }, key, rows) {
  * @param {Place} place
  * @param {number[]} columns
  */
-export function saidScore(explained, place, columns) {
+function saidScore(explained, place, columns) {
   const rows = rowsOf(explained, place);
   return sum(rows.map((row) => sum(columns.map((column) => explained.scores[row][column]))));
+}
+
+/**
+ * The scores of some tokens of the prompt for all units of the answer. Words that were not explained yet are 0
+ * beside those that were: the scores of their sentences are not on the same scale.
+ * @param {ExplainedAnswer} explained
+ * @param {SaidUnit[]} units
+ * @param {number[]} columns
+ */
+export function saidScores(explained, units, columns) {
+  const isMixed = units.some(({ place }) => place.kind === "word");
+  return units.map(({ place }) =>
+    isMixed && place.kind === "sentence" ? 0 : saidScore(explained, place, columns),
+  );
 }
 
 /**
@@ -147,6 +177,19 @@ function probabilityOf(explained, place) {
 }
 
 /**
+ * What a word of the answer stands for when it is pointed at: itself, or its sentence if it was not explained alone.
+ * @param {ExplainedAnswer} explained
+ * @param {number} number
+ * @returns {Place}
+ */
+function placeOfWord({ parts, said }, number) {
+  const { sentence } = said[number];
+  if (sentence === null || parts.some(({ word }) => word === number))
+    return { side: "said", kind: "word", number };
+  return { side: "said", kind: "sentence", number: sentence };
+}
+
+/**
  * The answer cut into words or sentences that can be pointed at.
  * @param {ExplainedAnswer} explained
  * @param {Unit} unit
@@ -164,9 +207,22 @@ export function saidUnits(explained, unit) {
       const place =
         isWhole && sentence !== null
           ? { side: "said", kind: "sentence", number: sentence }
-          : { side: "said", kind: "word", number };
+          : placeOfWord(explained, number);
       units.push({ place, text, before, sentence, probability: probabilityOf(explained, place) });
     }
   }
   return units;
+}
+
+/**
+ * The text of a word or sentence of the answer, or of a word or source of the prompt.
+ * @param {ExplainedAnswer} explained
+ * @param {Place} place
+ */
+export function textOf({ said, words, sources }, { side, kind, number }) {
+  if (kind === "source") return sources[number].name;
+  if (side === "read") return words[number].text;
+  if (kind === "word") return said[number].text;
+  const inside = said.filter(({ sentence }) => sentence === number);
+  return inside.map(({ text, before }, place) => (place ? before + text : text)).join("");
 }

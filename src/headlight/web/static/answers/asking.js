@@ -5,8 +5,10 @@ import { ApiError, cancel } from "../shared/api.js";
 import { byId, fill } from "../shared/dom.js";
 import { askKindly, say } from "../shared/notices.js";
 import { capital } from "../shared/numbers.js";
+import { joined } from "./adding.js";
 import { NOTHING, NOWHERE, modelOf } from "./page.js";
 
+const TOGETHER = 6;
 const CHANNELS = ["write", "explain", "without"];
 
 /**
@@ -67,37 +69,51 @@ export async function readLines(body, hear) {
   }
 }
 
+/** On a narrow screen the answer is below the question: go there. */
+function showAnswer() {
+  const answer = byId("answer");
+  if (answer.getBoundingClientRect().top > innerHeight / 2) answer.scrollIntoView();
+}
+
 /**
  * Ask the server for an answer, then for what its sentences came from, then for the same of every word.
  * @param {Page} page
  */
 export function mountAsking(page) {
   /**
-   * @param {Asked} asked
-   * @param {string} answer
-   * @param {"sentences" | "tokens"} of
+   * @param {object} of which parts of the answer
+   * @returns {Promise<ExplainedAnswer | null | undefined>}
    */
-  async function explain(asked, answer, of) {
+  async function explain(of) {
+    const { asked, text: answer } = page.answers.get();
     const { method } = page.state.get();
-    const body = { ...asked, answer, method, of };
-    /** @type {ExplainedAnswer | null | undefined} */
-    const explained = await askKindly("/api/answer", body, "explain");
-    if (explained) page.answers.change({ explained });
-    return explained;
+    return askKindly("/api/answer", { ...asked, answer, method, ...of }, "explain");
+  }
+
+  /** Some words at a time: so they light up soon, and others get their turn at the server. */
+  async function explainWords() {
+    const known = page.answers.get().explained;
+    const total = known?.said.length ?? 0;
+    for (let first = 0; first < total; first += TOGETHER) {
+      page.answers.change({
+        doing: `Finding out what each word came from: ${first} of ${total} …`,
+      });
+      const more = await explain({ of: "words", first, count: TOGETHER });
+      const { explained } = page.answers.get();
+      if (!more || !explained) return more;
+      page.answers.change({ explained: joined(explained, more) });
+    }
+    return known;
   }
 
   async function explainAll() {
-    const { asked, text } = page.answers.get();
-    if (!asked) return;
     page.answers.change({ doing: "Finding out what each sentence came from …" });
-    const whole = await explain(asked, text, "sentences");
+    const whole = await explain({ of: "sentences" });
     if (whole === undefined) return;
+    page.answers.change({ explained: whole });
     const { method } = page.state.get();
     const facts = page.about.get().methods.find(({ name }) => name === method);
-    if (whole && facts?.cost !== "slow") {
-      page.answers.change({ doing: "Finding out what each word came from …" });
-      if ((await explain(asked, text, "tokens")) === undefined) return;
-    }
+    if (whole && facts?.cost !== "slow" && (await explainWords()) === undefined) return;
     page.answers.change({ doing: "" });
   }
 
@@ -113,7 +129,7 @@ export function mountAsking(page) {
     return askKindly("/api/write", body, "write", read);
   }
 
-  async function answer() {
+  async function begin() {
     const lacking = missing(page.state.get());
     fill(byId("hint"), lacking);
     if (lacking) return;
@@ -122,6 +138,7 @@ export function mountAsking(page) {
     const asked = askedOf(page.state.get(), modelOf(page));
     page.pointing.change(NOWHERE);
     page.answers.change({ ...NOTHING, asked, doing: "The model is reading …" });
+    showAnswer();
     const written = await write(asked);
     if (written === undefined) return;
     if (page.answers.get().isWritten) await explainAll();
@@ -142,7 +159,7 @@ export function mountAsking(page) {
 
   byId("ask-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    answer();
+    begin();
   });
   page.state.listen(["method"], () => {
     if (!page.answers.get().isWritten) return;

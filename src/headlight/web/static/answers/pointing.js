@@ -10,7 +10,7 @@ import {
   positiveShares,
   readScores,
   rowsOf,
-  saidScore,
+  saidScores,
   saidUnits,
   sharesOf,
 } from "./adding.js";
@@ -84,7 +84,7 @@ function paintRead(explained, place, palette) {
  */
 function paintSaid(explained, place, units, palette) {
   const columns = columnsOf(explained, place);
-  const shares = sharesOf(units.map((unit) => saidScore(explained, unit.place, columns)));
+  const shares = sharesOf(saidScores(explained, units, columns));
   for (const [number, node] of nodesIn(byId("said"), ".piece").entries())
     colour(node, shares[number], explained.signed, palette);
 }

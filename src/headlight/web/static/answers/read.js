@@ -1,7 +1,7 @@
-/** @import { ExplainedAnswer, ReadBlock } from "../shared/replies.js" */
+/** @import { ExplainedAnswer, ReadBlock, ReadWord } from "../shared/replies.js" */
 /** @import { Page } from "./page.js" */
 import { byId, element, fill } from "../shared/dom.js";
-import { walkable } from "../shared/heatmap.js";
+import { piecesIn, walkable } from "../shared/heatmap.js";
 import { capital } from "../shared/numbers.js";
 import { markedPlace } from "./places.js";
 
@@ -18,6 +18,12 @@ function wordsOf({ words }, block) {
     return [[word.before, markedPlace(node, { side: "read", kind: "word", number })]];
   });
   return element("p", { class: "running", dir: "auto" }, shown);
+}
+
+/** Let the tab key enter the words at the first. */
+function enter() {
+  const [first] = piecesIn(byId("read"));
+  if (first) first.tabIndex = 0;
 }
 
 /**
@@ -87,8 +93,13 @@ export function mountRead(page) {
     }
   }
 
+  /** @type {ReadWord[] | null} */
+  let drawn = null;
+
   page.answers.listen(["explained"], ({ explained }) => {
     byId("read-section").hidden = !explained;
+    if (drawn && explained?.words === drawn) return;
+    drawn = explained?.words ?? null;
     if (!explained) return fill(byId("read"));
     fill(
       byId("read"),
@@ -99,21 +110,8 @@ export function mountRead(page) {
       explained.notes.map((note) => element("li", { class: "note" }, capital(note))),
     );
     markGone();
+    enter();
   });
   page.pointing.listen(["without"], markGone);
-  walkableOnce(page);
-}
-
-/**
- * Arrow keys move through all words of the prompt; the words are drawn anew with each answer.
- * @param {Page} page
- */
-function walkableOnce(page) {
-  let isReady = false;
-  page.answers.listen(["explained"], ({ explained }) => {
-    if (!explained) return;
-    if (isReady) byId("read").querySelector(".piece")?.setAttribute("tabindex", "0");
-    else walkable(byId("read"));
-    isReady = true;
-  });
+  walkable(byId("read"));
 }

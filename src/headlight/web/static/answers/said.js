@@ -2,7 +2,7 @@
 /** @import { SaidUnit } from "./adding.js" */
 /** @import { Answers, Page } from "./page.js" */
 import { byId, element, fill, inputById } from "../shared/dom.js";
-import { walkable } from "../shared/heatmap.js";
+import { piecesIn, walkable } from "../shared/heatmap.js";
 import { percent, probability } from "../shared/numbers.js";
 import { citationsOf, hasWords, saidUnits } from "./adding.js";
 import { markedPlace } from "./places.js";
@@ -58,6 +58,7 @@ export function mountSaid(page) {
   function show({ asked, text, isWritten, explained }) {
     if (!asked) return;
     const { unit } = page.pointing.get();
+    const focused = piecesIn(byId("said")).findIndex((node) => node === document.activeElement);
     const look = { class: isWritten ? "running" : "running writing", dir: "auto" };
     fill(
       byId("said"),
@@ -65,6 +66,7 @@ export function mountSaid(page) {
         ? pieces(explained, saidUnits(explained, unit))
         : element("p", look, text.trimStart()),
     );
+    if (focused >= 0) piecesIn(byId("said"))[focused]?.focus();
     byId("units").hidden = !explained || !hasWords(explained);
   }
 

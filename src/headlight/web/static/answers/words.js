@@ -1,7 +1,15 @@
 /** @import { AnswerChange, ExplainedAnswer } from "../shared/replies.js" */
 /** @import { Place, SaidUnit } from "./adding.js" */
 import { percent, probability } from "../shared/numbers.js";
-import { columnsOf, ownShare, positiveShares, readScores, rowsOf, saidScore } from "./adding.js";
+import {
+  columnsOf,
+  ownShare,
+  positiveShares,
+  readScores,
+  rowsOf,
+  saidScores,
+  textOf,
+} from "./adding.js";
 
 export const INVITATION =
   "The colours show what the whole answer came from. Point at a word of the answer, a word of the prompt or a source to see what belongs together; click to keep it.";
@@ -59,7 +67,9 @@ function saidSentence(explained, place, text) {
     source === undefined
       ? ""
       : ` mostly from ${sources[source].name} (${percent(shares[source])} of what the sources carry)`;
-  const through = best.length ? `${from ? ", most by" : " most from"} ${listed(best)}` : "";
+  const through = best.length
+    ? `${from ? ", above all from" : " above all from"} ${listed(best)}`
+    : "";
   const earlier =
     own >= LEAST_OWN ? ` The answer’s own earlier words hold ${percent(own)} of all scores.` : "";
   const came = from || through ? `came${from}${through}` : "has no support in the prompt";
@@ -75,7 +85,7 @@ function saidSentence(explained, place, text) {
  */
 function readSentence(explained, place, text, units) {
   const columns = columnsOf(explained, place);
-  const scores = units.map((unit) => saidScore(explained, unit.place, columns));
+  const scores = saidScores(explained, units, columns);
   const best = strongest(scores, (number) => isWord(units[number].text));
   const carried = listed(best.map((number) => marked(units[number].text)));
   const name = place.kind === "source" ? text : marked(text);
@@ -90,14 +100,17 @@ function readSentence(explained, place, text, units) {
  */
 export function readout(explained, place, units) {
   if (!place) return INVITATION;
-  const { kind, number } = place;
-  if (place.side === "read") {
-    const from = kind === "source" ? explained.sources[number].name : explained.words[number].text;
-    return readSentence(explained, place, from, units);
-  }
-  const unit = units.find((each) => each.place.kind === kind && each.place.number === number);
-  return unit ? saidSentence(explained, place, unit.text) : INVITATION;
+  const text = textOf(explained, place);
+  return place.side === "read"
+    ? readSentence(explained, place, text, units)
+    : saidSentence(explained, place, text);
 }
+
+/**
+ * A probability that is never written as 0.
+ * @param {number} value
+ */
+const chance = (value) => (value < 0.005 ? "below 0.01" : probability(value));
 
 /** @param {number} factor */
 function times(factor) {
@@ -117,7 +130,7 @@ export function changeSentence({ before, after, fallen }, names) {
   if (factor < SAME) return `${without} about as probable.`;
   if (after > before) return `${without} ${times(factor)} as probable.`;
   const most = fallen.map(
-    (token) => `${marked(token.text)} (${probability(token.before)} → ${probability(token.after)})`,
+    (token) => `${marked(token.text)} (${chance(token.before)} → ${chance(token.after)})`,
   );
   const lost = most.length ? ` Most of that is ${listed(most)}.` : "";
   return `${without} ${times(factor)} less probable.${lost}`;

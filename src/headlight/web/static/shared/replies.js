@@ -203,7 +203,7 @@
  */
 
 /**
- * An explained part of an answer: a token of a word, or a whole sentence.
+ * An explained part of an answer: a word, or a whole sentence, which has no word.
  * @typedef {object} SaidPart
  * @property {number | null} word
  * @property {number | null} sentence
