@@ -48,7 +48,7 @@ def test_work_stops_when_nobody_listens(worker: Worker) -> None:
     async def listen() -> None:
         values = streamed(worker, work)
         assert await anext(values) == 0
-        await values.aclose()  # type: ignore[attr-defined]
+        await values.aclose()
         left.set()
 
     asyncio.run(listen())

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from threading import Event
 from typing import Any, TypeVar
 
@@ -19,7 +19,7 @@ LINES = "application/x-ndjson"
 """The kind of a reply of several lines, each of them JSON."""
 
 
-async def streamed(worker: Worker, work: Callable[[Say[Said]], Said]) -> AsyncIterator[Said]:
+async def streamed(worker: Worker, work: Callable[[Say[Said]], Said]) -> AsyncGenerator[Said, None]:
     """What the work says on its way, then what it returns. It is stopped when it speaks to nobody."""
     loop, gone = asyncio.get_running_loop(), Event()
     said: asyncio.Queue[Said | None] = asyncio.Queue()
@@ -29,7 +29,10 @@ async def streamed(worker: Worker, work: Callable[[Say[Said]], Said]) -> AsyncIt
             raise Refusal(499, "the client disconnected.")
         loop.call_soon_threadsafe(said.put_nowait, value)
 
-    asking = asyncio.ensure_future(worker.ask(object(), lambda _: [work(say)], None))
+    def answered(_: Sequence[None]) -> Sequence[Said | Exception]:
+        return [work(say)]
+
+    asking = asyncio.ensure_future(worker.ask(object(), answered, None))
     asking.add_done_callback(lambda _: said.put_nowait(None))
     try:
         while (value := await said.get()) is not None:

@@ -8,7 +8,7 @@ import pytest
 import headlight
 from headlight import Model
 from headlight.answer import Answer
-from tests.web.asking import ANSWER, CHAT, answering, passages
+from tests.web.asking import ANSWER, CHAT, answering, near, passages
 from tests.web.sites import Site
 
 
@@ -30,11 +30,10 @@ def expected(chatter: Model) -> Answer:
 
 def test_scores_add_up_to_those_of_the_library(asking: Site, expected: Answer) -> None:
     found = asking.answer("answer", **answering(answer=ANSWER, method="gae", of="words"))
-    near = {"rtol": 1e-4, "atol": 2e-6}
-    np.testing.assert_allclose(found["scores"], expected.scores, **near)
-    np.testing.assert_allclose(added(found, "source", 2), expected.matrix, **near)
+    near(found["scores"], expected.scores)
+    near(added(found, "source", 2), expected.matrix)
     words = expected.words()
-    np.testing.assert_allclose(added(found, "word", len(words.units)), words.matrix, **near)
+    near(added(found, "word", len(words.units)), words.matrix)
     assert [each["text"] for each in found["words"]] == [unit.name for unit in words.units]
     assert [each["in_scale"] for each in found["words"]] == words.in_scale.tolist()
     assert [each["name"] for each in found["sources"]] == ["library", "film"]
@@ -58,7 +57,7 @@ def test_words_can_be_asked_for_in_turn(asking: Site, expected: Answer) -> None:
     rest = asking.answer("answer", first=4, **asked)
     assert [part["word"] for part in first["parts"]] == [0, 1, 2, 3]
     joined = [*first["scores"], *rest["scores"]]
-    np.testing.assert_allclose(joined, expected.scores, rtol=1e-4, atol=2e-6)
+    near(joined, expected.scores)
     status, sentence = asking.refusal("answer", first=40, **asked)
     assert (status, "asks for no part of the answer" in sentence) == (400, True)
 
