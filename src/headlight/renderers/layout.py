@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import Literal
 
+import regex
+
 from headlight.errors import InvalidOption
 from headlight.renderers.characters import (
     JOINER,
@@ -34,6 +36,7 @@ NARROWEST = 120.0
 """The smallest width of a column."""
 BOLD = 1.15
 """How much wider bold letters are."""
+SPACES = regex.compile(r"(\s+)")
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
 EMPTY = 0.3
 """Width of a token that is nothing but white space, in font sizes."""
@@ -163,6 +166,15 @@ def label(words: str, style: Style, measure: Measure) -> list[Item]:
             width = measure(part, SMALL) * stretch
             found.append(Item(Box(part, 0, 0, width, SMALL, style), "L"))
     return found
+
+
+def plain(words: str, style: Style, measure: Measure) -> list[Item]:
+    """A line of text without colours, word by word, each in its direction."""
+    return [
+        Item(Box(part, 0, 0, measure(part, SIZE), SIZE, style), direction(part))
+        for part in SPACES.split(visible(words))
+        if part
+    ]
 
 
 def legend(shown: ColouredText, measure: Measure) -> list[Item]:
