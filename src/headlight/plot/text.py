@@ -62,7 +62,7 @@ def paint(axes: "Axes", box: Box) -> None:
         axes.add_patch(
             FancyBboxPatch(corner, box.width, height, boxstyle=style, facecolor=fill, linewidth=0)
         )
-    is_inked = box.fill is not None or box.style == "title"
+    is_inked = box.fill is not None or box.style in ("title", "piece")
     ink = colour(on.ink if is_inked else on.faint)
     if box.is_negative:
         y = box.y + 0.17 * box.size

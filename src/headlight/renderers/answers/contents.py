@@ -1,4 +1,4 @@
-"""What every face of an answer shows: its text with citations, and the units of its prompt with their scores."""
+"""What every face of an answer shows: its text with citations, and the units of its prompt with scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from headlight.renderers.matrix import Cells
 from headlight.renderers.pieces import ColouredText, Piece, scaled
 from headlight.renderers.terminal import score_words
 from headlight.tokens import named
-from headlight.units import Unit, unit_numbers
+from headlight.units import Unit, lines, unit_numbers
 
 CITED = 0.2
 """A source is cited behind a sentence if it has at least this share of what speaks for the sentence."""
@@ -42,8 +42,9 @@ class Stretch:
 class Row:
     """A unit on a line of its own.
 
-    number: counted from 1. name: '' for a unit that has no other name than its text. before, after: what surrounds
-    it. citation: of the whole answer. through_thoughts: the part of the score that came by way of thoughts.
+    number: counted from 1. name: '' for a unit that has no other name than its text. before, after: what
+    surrounds it. citation: of the whole answer. through_thoughts: the part of the score that came by way of
+    thoughts.
     """
 
     number: int
@@ -235,13 +236,11 @@ def piece_of(
 
 
 def gaps_of(answer: Answer) -> list[Unit]:
-    """The stretches of the prompt that are in no unit, without those of white space alone."""
+    """The lines of the prompt that are in no unit, without white space around them."""
     found, cursor = [], 0
     for start, end in [(u.start, u.end) for u in answer.units] + [(answer.prompt_end,) * 2]:
-        text = answer.prompt[cursor:start]
-        if text.strip():
-            left = cursor + len(text) - len(text.lstrip())
-            found.append(Unit("", left, left + len(text.strip())))
+        spans = lines(answer.prompt[cursor:start])
+        found += [Unit("", cursor + a, cursor + b) for a, b in spans]
         cursor = max(cursor, end)
     return found
 
@@ -297,8 +296,7 @@ def matrix_cells(answer: Answer) -> Cells:
         "" if answer.in_scale.all() else f"outside the scale ({NAMES[GREY]} if beyond): the first"
     )
     return Cells(
-        f"{answer.method}: {answer.unit} of the prompt (columns) of each part of the answer (rows) · "
-        f"{answer.model}",
+        f"{answer.method}: {answer.unit} behind each part of the answer · {answer.model}",
         tuple(named(shortened(text, 40)) for text in answer.part_texts),
         tuple(named(shortened(name, 40)) for name in (unit.name for unit in answer.units)),
         values,

@@ -124,7 +124,7 @@ def cells(row: Row, found: Rows, plain: bool) -> Iterator[RenderableType]:
 
 
 def cited_table(answer: Answer) -> Iterator[RenderableType]:
-    """For each of several sentences, its sources with share and strength; then the rule by which they are cited."""
+    """For each of several sentences, its sources with share and strength; then the rule of the citations."""
     found = [cited for _, cited in citations(answer)]
     if len(found) > 1:
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
