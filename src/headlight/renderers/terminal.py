@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headlight.attribution import Attribution, Generation
-from headlight.renderers.characters import visible
+from headlight.renderers.characters import lined, visible
 from headlight.renderers.colours import (
     DARK,
     PALETTES,
@@ -69,9 +69,9 @@ def coloured(shown: ColouredText) -> Text:
     """The text with the colour of its score under every piece; special tokens are dim."""
     line = Text()
     for piece in shown.pieces:
-        line.append(visible(piece.before))
+        line.append(lined(piece.before))
         style = "dim" if piece.is_special else style_of(piece.share, shown.is_signed, shown.colours)
-        line.append(visible(piece.text), style=style)
+        line.append(lined(piece.text), style=style)
     return line
 
 

@@ -168,8 +168,9 @@ def listed(answer: Answer, name: str, lit: int) -> str:
     for row in found.rows:
         own = [pieces[order[row.number - 1]] for pieces in parts]
         lines.append(line(row, found, own, f"{name}-{row.number}"))
-    names = (found.unit, "score", *(title for title, _ in facts(found.rows[0], found)), "text")
-    has = "".join(f'<th style="{CELL};font-weight:normal">{title}</th>' for title in names)
+    numbers = ("score", *(title for title, _ in facts(found.rows[0], found)))
+    columns = [(found.unit, CELL), *((title, NUMBER) for title in numbers), ("text", CELL)]
+    has = "".join(f'<th style="{look};font-weight:normal">{title}</th>' for title, look in columns)
     left_out = f"{safe(left_out_words(found))} · " if found.left_out else ""
     return (
         f'{colour_words(found.shown)}\n<div style="overflow-x:auto">'

@@ -28,7 +28,7 @@ from headlight.renderers.answers.contents import (
     shortened,
     stretches,
 )
-from headlight.renderers.characters import visible
+from headlight.renderers.characters import lined, visible
 from headlight.renderers.terminal import (
     bar,
     coloured,
@@ -51,7 +51,7 @@ class AnswerText:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         answer, plain = self.answer, is_plain(console)
-        yield Text(headline(answer), style="bold")
+        yield Text(visible(headline(answer)), style="bold")
         yield answer_text(answer)
         yield Text()
         if has_sources(answer):
@@ -63,15 +63,15 @@ class AnswerText:
             shown = coloured_prompt(answer)
             yield from (coloured(shown), legend(shown))
         for note in answer.notes:
-            yield Text(f"note: {note}", style="italic")
+            yield Text(visible(f"note: {note}"), style="italic")
 
 
 def answer_text(answer: Answer) -> Text:
     """The answer with numbers of sources behind its sentences; what is not explained is dim."""
     line = Text()
-    for each in stretches(answer):
-        line.append(visible(each.before))
-        line.append(visible(each.text), style="dim" if each.part is None else "")
+    for number, each in enumerate(stretches(answer)):
+        line.append(lined(each.before) if number else "")
+        line.append(lined(each.text), style="dim" if each.part is None else "")
         if each.cited:
             line.append(f" {numbers(each.cited)}", style="bold cyan")
     line.rstrip()
