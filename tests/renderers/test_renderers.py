@@ -44,7 +44,7 @@ def test_answers_have_every_format_of_attributions() -> None:
     with pytest.raises(UnknownName, match="no format of answers named 'pdf'"):
         headlight.render(answered(), "pdf")
     with pytest.raises(InvalidInput, match="given together"):
-        headlight.render([made(), answered()])  # type: ignore[list-item]
+        headlight.render([made(), answered()])  # type: ignore[arg-type]
 
 
 def test_hostile_text_stays_text(classifier: Model) -> None:

@@ -217,7 +217,7 @@ def answers(
     ) as advance:
         for prompt in prompts:
             asks = is_chat and isinstance(prompt, str)
-            found = explain_answer(
+            found: Any = explain_answer(
                 model,
                 [{"role": "user", "content": prompt}] if asks else prompt,
                 method=request.methods,

@@ -84,3 +84,24 @@ def long_answer(count: int = 1000) -> Answer:
         model="toy",
         signed=True,
     )
+
+
+def many_sources(count: int) -> Answer:
+    """Two sentences after many sources; the first source speaks for one of them and against the other."""
+    long = long_answer()
+    spans = long.offsets[:count]
+    sources = tuple(Unit(f"{n}.txt", a + (n > 0), b) for n, (a, b) in enumerate(spans))
+    scores = np.repeat(np.full(long.scores.shape, 0.01), 2, 0)
+    scores[:, 0] = 5.0, -5.0
+    text = f"{long.text[: long.prompt_end]} a. b."
+    first = Part(long.prompt_end, long.prompt_end + 3, 1.0, -1.0)
+    second = replace(first, start=first.end, end=len(text))
+    return replace(
+        long,
+        text=text,
+        parts=(first, second),
+        scores=scores,
+        units=sources,
+        unit="sources",
+        known={"sources": sources},
+    )

@@ -25,6 +25,7 @@ from tests.renderers.answers.made import (
     WRITTEN,
     answered,
     long_answer,
+    many_sources,
     without_sources,
 )
 
@@ -153,3 +154,11 @@ def test_the_matrix_has_parts_and_units() -> None:
 )
 def test_long_texts_are_cut_in_one_line(text: str, short: str) -> None:
     assert shortened(text, 5) == short
+
+
+def test_a_cited_source_is_listed_however_small_its_whole_score() -> None:
+    many = many_sources(LISTED + 5)
+    found = rows_of(many)
+    assert len(found.rows) == LISTED + 1
+    assert found.rows[0].number == 1
+    assert found.rows[0].piece.score == 0.0

@@ -262,17 +262,19 @@ def is_listed(answer: Answer) -> bool:
 
 
 def rows_of(answer: Answer) -> Rows:
-    """The units of an answer line by line; of many, those with the largest scores."""
+    """The units of an answer line by line; of many, those with the largest scores and those that are cited."""
     shown = coloured_prompt(answer)
     pieces = [piece for piece in shown.pieces if not piece.is_special]
-    largest = sorted(range(len(pieces)), key=lambda n: -abs(pieces[n].score))[:LISTED]
+    chosen = set(sorted(range(len(pieces)), key=lambda n: -abs(pieces[n].score))[:LISTED])
+    if answer.unit == SOURCES:
+        chosen |= {each.number for _, cited in citations(answer) for each in cited}
     whole = answer.per("answer")
     cited = {c.number: c for c in whole.cite(len(whole.units))} if answer.unit == SOURCES else {}
     through = None
     if whole.through_thoughts is not None:
         through = whole.added_up(whole.through_thoughts)[0]
     rows = []
-    for number in sorted(largest):
+    for number in sorted(chosen):
         name, before, after = name_of(answer, number)
         sent = None if through is None else float(through[number])
         rows.append(Row(number + 1, name, pieces[number], before, after, cited.get(number), sent))

@@ -132,8 +132,8 @@ def cited_table(answer: Answer) -> Iterator[RenderableType]:
             table.add_column(name, justify="left" if name == "source" else "right", no_wrap=True)
         for number, cited in enumerate(found, 1):
             for each in cited:
-                name = Text(f"[{each.number + 1}] {visible(each.source)}")
-                table.add_row(str(number), name, percent(each.share), percent(each.strength))
+                source = Text(f"[{each.number + 1}] {visible(each.source)}")
+                table.add_row(str(number), source, percent(each.share), percent(each.strength))
         yield table
     yield Text(CITING, style="dim")
     yield Text()
