@@ -16,7 +16,7 @@ def test_sentences_link_to_the_sources_that_carry_them() -> None:
         ("a.txt: share 100 %, strength 75 %", "[1]"),
         ("b.md: share 100 %, strength 50 %", "[2]"),
     ]
-    assert re.findall(r'<tr id="([\w-]+)">', found) == [place for place, _, _ in links]
+    assert re.findall(r'<div id="([\w-]+)" ', found) == [place for place, _, _ in links]
 
 
 def test_parts_can_be_reached_by_keyboard_and_light_up_their_units() -> None:

@@ -37,9 +37,9 @@ LIT = 64
 NAMED, BEGINNING = 40, 110
 """Characters of the name of a unit, and of a source before it is opened."""
 SMALL = "margin:.2em 0;font-size:.85em"
-CELL = "padding:.1em .6em .1em 0;vertical-align:top;text-align:left;white-space:nowrap"
-NUMBER = CELL.replace("left", "right")
-TEXT = CELL.replace("nowrap", "normal") + ";min-width:10em"
+LINE = "display:flex;flex-wrap:wrap;align-items:flex-start;gap:0 1em;line-height:1.6;margin:.1em 0"
+WIDTHS = ("6em", "7.5em", "9em")
+"""Of the share, the strength and the part that came by way of thoughts."""
 HINT = "Point at a part of the answer, or reach it with the tab key, to see what carries it."
 
 
@@ -168,35 +168,32 @@ def listed(answer: Answer, name: str, lit: int) -> str:
     for row in found.rows:
         own = [pieces[order[row.number - 1]] for pieces in parts]
         lines.append(line(row, found, own, f"{name}-{row.number}"))
-    numbers = ("score", *(title for title, _ in facts(found.rows[0], found)))
-    columns = [(found.unit, CELL), *((title, NUMBER) for title in numbers), ("text", CELL)]
-    has = "".join(f'<th style="{look};font-weight:normal">{title}</th>' for title, look in columns)
     left_out = f"{safe(left_out_words(found))} · " if found.left_out else ""
     return (
-        f'{colour_words(found.shown)}\n<div style="overflow-x:auto">'
-        f'<table style="border-collapse:collapse;line-height:1.6"><tr>{has}</tr>\n'
-        f"{''.join(lines)}</table></div>\n"
+        f"{colour_words(found.shown)}\n{''.join(lines)}"
         f'<p style="{SMALL}">{left_out}{safe(rest_words(found))}</p>'
     )
 
 
 def line(row: Row, found: Rows, parts: Sequence[Piece], name: str) -> str:
-    """The line of one unit; the part that is pointed at replaces its score."""
+    """The line of one unit, whose text goes below on a phone; its score is that of the part in focus."""
     shown, piece = found.shown, row.piece
     look = style(piece.share, shown.is_signed, shown.colours)
     numbers = "".join(
         f";--n{number}:'{score_words(each.score, shown.is_signed)}'"
         for number, each in enumerate(parts)
     )
-    cells = [
-        f'<td style="{CELL}"><span class="unit" style="{look}{lights(parts, shown)};padding:0 .3em">'
-        f"{safe(label(row, NAMED))}</span></td>",
-        f'<td class="score" style="{NUMBER}{numbers}"><span>'
-        f"{score_words(piece.score, shown.is_signed)}</span></td>",
-    ]
-    cells += [f'<td style="{NUMBER}">{value}</td>' for _, value in facts(row, found)]
+    known = "".join(
+        f'<span style="min-width:{width}">{title} {value}</span>' if value else ""
+        for (title, value), width in zip(facts(row, found), WIDTHS, strict=False)
+    )
+    place = f' id="{name}"' if found.unit == SOURCES else ""
     return (
-        f'<tr id="{name}">{"".join(cells)}<td style="{TEXT}" dir="auto">{text_of(row)}</td></tr>\n'
+        f'<div{place} style="{LINE}"><div style="{LINE}"><span style="min-width:9em"><span class="unit" '
+        f'style="{look}{lights(parts, shown)};padding:0 .3em">{safe(label(row, NAMED))}</span></span>'
+        f'<span class="score" style="min-width:4em;text-align:right{numbers}"><span>'
+        f"{score_words(piece.score, shown.is_signed)}</span></span>{known}</div>"
+        f'<div dir="auto" style="flex:1 1 18em;margin:.1em 0">{text_of(row)}</div></div>\n'
     )
 
 
