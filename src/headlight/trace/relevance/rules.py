@@ -153,7 +153,7 @@ def z_plus(op: Operation, inputs: tuple[Tensor, ...], z: Tensor, relevance: Tens
     )
     share = relevance.to(weight) / below
     signed, unsigned = linear_map.back(share, weight), linear_map.back(share, size_of_weight)
-    return (signed.mul_(x).addcmul_(size_of_x, unsigned).to(relevance),)
+    return (signed.mul_(x).add_(unsigned.mul_(size_of_x)).to(relevance),)
 
 
 def positive_sums(
@@ -164,7 +164,8 @@ def positive_sums(
     # If no product is positive, the sum of z and size is only rounding error: some eps of the size.
     # Dividing by it would make relevance out of noise.
     noise = 32 * torch.finfo(size.dtype).eps * size
-    doubled = size.add_(linear_map.without_bias(z).to(size))
+    # z and size may nearly cancel, so z is not rounded before.
+    doubled = (linear_map.without_bias(z) + size).to(size)
     return torch.where(doubled > noise, doubled + 2 * STABILISER, torch.inf)
 
 
