@@ -23,7 +23,7 @@ def multiply_rows(s: Tensor, weight: Tensor) -> Tensor:
     rows = s.abs().amax(-1) > 0
     if bool(rows.all()):
         # As one matrix: torch multiplies a batch of transposed ones one by one.
-        return (s.reshape(-1, s.shape[-1]) @ weight).view(*rows.shape, -1)
+        return (s.reshape(-1, s.shape[-1]) @ weight).view(*rows.shape, weight.shape[-1])
     product = s.new_zeros(*rows.shape, weight.shape[-1])
     product[rows] = s[rows] @ weight
     return product
