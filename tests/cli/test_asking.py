@@ -78,9 +78,9 @@ def test_what_cannot_be_a_source_is_refused(tmp_path: Path) -> None:
         given_sources([written(tmp_path / "a.bin", b"a\x80b")], None)
     with pytest.raises(InvalidInput, match="there is no file"):
         given_sources([tmp_path / "missing.txt"], None)
-    with pytest.raises(InvalidInput, match="does not exist"):
+    with pytest.raises(InvalidInput, match="there is no folder"):
         given_sources([], tmp_path / "missing")
-    with pytest.raises(InvalidInput, match=r"is a file. Give it with --source"):
+    with pytest.raises(InvalidInput, match=r"is a file, not a folder. Give it with --source"):
         given_sources([], one)
     (tmp_path / "bare").mkdir()
     with pytest.raises(InvalidInput, match="has no files in it"):

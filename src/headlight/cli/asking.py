@@ -6,7 +6,7 @@ from typing import Any
 
 from headlight.cli.options import one_text
 from headlight.errors import InvalidInput, InvalidOption
-from headlight.files import parse_json, read_text
+from headlight.files import is_file, is_folder, parse_json, read_text
 from headlight.text import is_blank
 
 Asked = str | Sequence[Mapping[str, Any]]
@@ -82,9 +82,10 @@ def given_sources(files: Sequence[Path], folder: Path | None) -> dict[str, str]:
 
 def files_in(folder: Path) -> Iterator[tuple[str, Path]]:
     """The files of a folder and of the folders in it, in the order of their names, without hidden ones."""
-    if not folder.is_dir():
-        is_there = "is a file. Give it with --source" if folder.is_file() else "does not exist"
-        raise InvalidInput(f"the folder '{folder}' {is_there}.")
+    if is_file(folder):
+        raise InvalidInput(f"'{folder}' is a file, not a folder. Give it with --source.")
+    if not is_folder(folder):
+        raise InvalidInput(f"there is no folder '{folder}'.")
     named = ((path.relative_to(folder), path) for path in folder.rglob("*") if path.is_file())
     shown = sorted(
         (name.as_posix(), path) for name, path in named if not any(p[0] == "." for p in name.parts)
