@@ -72,10 +72,9 @@ def test_options_reach_the_library(
     result = CliRunner().invoke(app, asked)
     assert "enough" in str(result.exception)
     assert seen == {
-        "prompt": "the keys to",
+        "prompt": "[a.txt] the keys are old.\n\n[b.md] a good film. | the keys to",
         "method": ["gim", "attn_lrp"],
         "sources": {"a.txt": "the keys are old.", "b.md": "a good film."},
-        "template": "{sources} | {prompt}",
         "answer": None,
         "of": ["keys", "film"],
         "units": "sentences",
@@ -171,6 +170,7 @@ def test_citing_goes_with_sentences_only(sources: tuple[str, ...], other: list[s
 
 
 def test_sampling_is_asked_for() -> None:
-    assert answering.sampling(False, None) == {}
-    assert answering.sampling(True, None) == {"do_sample": True}
-    assert answering.sampling(False, 0.5) == {"do_sample": True, "temperature": 0.5}
+    warm = {"do_sample": True, "temperature": 0.5}
+    assert answering.sampling(False, None, 3) == {}
+    assert answering.sampling(True, None, 3) == {"generation": {"do_sample": True}, "seed": 3}
+    assert answering.sampling(False, 0.5, 3) == {"generation": warm, "seed": 3}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from headlight import InvalidInput, InvalidOption
-from headlight.cli.asking import asked_prompts, given_sources, given_template
+from headlight.cli.asking import asked_prompts, filled, given_sources, given_template
 
 MESSAGES = [{"role": "user", "content": "Who?"}]
 
@@ -96,3 +96,12 @@ def test_a_template_says_once_where_sources_and_prompt_go(tmp_path: Path) -> Non
     bad = written(tmp_path / "bad.txt", "{sources}")
     with pytest.raises(InvalidInput, match=r"must hold \{prompt\} once, not 0 times"):
         given_template(bad, {"a": "text"})
+
+
+def test_a_template_is_filled_once_whatever_its_parts_say() -> None:
+    form, sources = "S: {sources} P: {prompt}", {"a": "says {prompt}", "b": "two"}
+    whole = "S: [a] says {prompt}\n\n[b] two P: who {sources}?"
+    assert filled(form, "who {sources}?", sources) == whole
+    chat = [{"role": "system", "content": "hm"}, {"role": "user", "content": "who {sources}?"}]
+    assert filled(form, chat, sources) == [chat[0], {"role": "user", "content": whole}]
+    assert filled(None, "who?", sources) == "who?"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headlight.amounts import bytes_of
-from headlight.cli.asking import Asked, asked_prompts, given_sources, given_template
+from headlight.cli.asking import Asked, asked_prompts, filled, given_sources, given_template
 from headlight.cli.checking import (
     check_methods,
     check_models,
@@ -161,19 +161,18 @@ def answer(
         passages,
         method or None,
         {
-            "template": given_template(template, passages),
             "answer": given,
             "of": asked_parts(of or [], cite, passages, rather_than),
             "units": asked_units(units, words),
             "rather_than": rather_than,
-            "thoughts": thoughts,
             "max_new_tokens": max_new_tokens,
-            "seed": seed,
-            "generation": sampling(sample, temperature),
+            **({"thoughts": True} if thoughts else {}),
+            **sampling(sample, temperature, seed),
             **options,
         },
     )
-    prompts = asked_prompts(question, chat, prompt_file)
+    form = given_template(template, passages)
+    prompts = [filled(form, each, passages) for each in asked_prompts(question, chat, prompt_file)]
     check_one(picture, len(prompts), len(method or [""]))
     check_models(model)
     check_writer(model)
@@ -266,12 +265,14 @@ def asked_units(units: str | None, words: bool) -> str | None:
     return "words" if words else units
 
 
-def sampling(sample: bool, temperature: float | None) -> dict[str, Any]:
-    """Arguments of transformers' generate."""
+def sampling(sample: bool, temperature: float | None, seed: int) -> dict[str, Any]:
+    """Arguments of sampling; none if the model writes the likeliest token."""
     if temperature is not None and temperature <= 0:
         raise InvalidOption(
             f"--temperature {temperature:g} must be above 0. Leave it out to let the model write the "
             "likeliest token each time."
         )
     chosen = {} if temperature is None else {"temperature": temperature}
-    return {"do_sample": True, **chosen} if sample or chosen else {}
+    if not sample and not chosen:
+        return {}
+    return {"generation": {"do_sample": True, **chosen}, "seed": seed}

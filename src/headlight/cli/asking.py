@@ -1,5 +1,6 @@
 """What `headlight answer` asks: the question, chats, and the files of its sources."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from headlight.text import is_blank
 
 Asked = str | Sequence[Mapping[str, Any]]
 """One prompt: a text, or the messages of a chat."""
+SOURCES, PROMPT = "{sources}", "{prompt}"
+MARKS = re.compile(r"(\{sources\}|\{prompt\})")
+"""Where a template puts the sources and the prompt."""
 CHAT = '[{"role": "user", "content": "…"}]'
 
 
@@ -104,9 +108,21 @@ def given_template(path: Path | None, sources: Mapping[str, str]) -> str | None:
             "--template says where sources go, and none were given. Add --source or --sources."
         )
     text = file_text(path, "template")
-    for mark in ("{sources}", "{prompt}"):
+    for mark in (SOURCES, PROMPT):
         if text.count(mark) != 1:
             raise InvalidInput(
                 f"the template '{path}' must hold {mark} once, not {text.count(mark)} times."
             )
     return text
+
+
+def filled(template: str | None, prompt: Asked, sources: Mapping[str, str]) -> Asked:
+    """The prompt, or the last message of its chat, put into a template together with the sources."""
+    if template is None:
+        return prompt
+    if not isinstance(prompt, str):
+        *earlier, last = prompt
+        return [*earlier, {**last, "content": filled(template, str(last["content"]), sources)}]
+    passages = "\n\n".join(f"[{name}] {text.strip()}" for name, text in sources.items())
+    values = {SOURCES: passages, PROMPT: prompt}
+    return "".join(values.get(piece, piece) for piece in MARKS.split(template))
