@@ -1,10 +1,9 @@
 """What comes after a prompt stands in one text with it, character by character."""
 
-import pytest
 from transformers import PreTrainedTokenizerFast
 
 from headlight.batch import encode
-from headlight.explaining.continuation import continued, until
+from headlight.explaining.continuation import continued
 from tests.known import known
 
 
@@ -33,15 +32,3 @@ def test_special_tokens_are_not_in_the_text(byte_tokenizer: PreTrainedTokenizerF
     assert whole.texts == ("the a b",)
     assert whole.is_special == (*row.is_special, *(i == 2 for i in ids))
     assert known(whole.segments)[len(row) :] == tuple(None if i == 2 else 0 for i in ids)
-
-
-@pytest.mark.parametrize("count", [1, 2])
-def test_a_step_has_no_text_of_later_tokens(
-    byte_tokenizer: PreTrainedTokenizerFast, count: int
-) -> None:
-    row = encode(["the"], byte_tokenizer)[0]
-    ids = byte_tokenizer(" keys are")["input_ids"]
-    step = until(continued(row, ids, byte_tokenizer), len(row) + count)
-    assert len(step) == len(row) + count
-    assert step.texts[0] == step.texts[0][: known(step.offsets)[-1][1]]
-    assert "the keys are".startswith(step.texts[0])

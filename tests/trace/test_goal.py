@@ -142,7 +142,8 @@ def test_a_goal_is_repeated_batch_after_batch() -> None:
     [
         (Target(position=1), Task.SEQUENCE, "position"),
         (Target(contrast=1), Task.REGRESSION, "contrast"),
-        (Target(span=(1, 2)), Task.CAUSAL, "span"),
+        (Target(span=(1, 2)), Task.MASKED, "span"),
+        (Target(span=(1, 2), weights=(1.0, 2.0)), Task.SEQUENCE, "span"),
         (Target(part="start"), Task.TOKEN, "part"),
         (Target(word=1), Task.QUESTION, "word"),
     ],

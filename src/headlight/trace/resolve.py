@@ -313,8 +313,8 @@ def read_positions(target: Target, row: Row) -> tuple[int, ...]:
         first, last = target.span
         if not 0 < first <= last < len(row):
             raise InvalidOption(
-                f"span {target.span} does not exist: the input has {len(row)} tokens, and nothing comes before "
-                "its first, token 0."
+                f"span {target.span} does not exist: the input has {len(row)} tokens, and nothing comes "
+                "before its first, token 0."
             )
         return tuple(range(first - 1, last))
     position = chosen_position(target, row)
