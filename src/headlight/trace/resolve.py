@@ -295,7 +295,7 @@ def resolve_masked(asked: Unresolved) -> ResolvedTarget:
 
 
 def resolve_next(asked: Unresolved) -> ResolvedTarget:
-    """The token after the last one, or after the position that the target names; or tokens of the row itself."""
+    """The token after the last one or after a position that the target names, or tokens of the row itself."""
     places = read_positions(asked.target, asked.row)
     if asked.target.span is None:
         return resolved_token(asked, places[0])
