@@ -39,7 +39,7 @@ LAYERS = {
 
 INSIDE = {
     "explaining": (
-        ("inputs", "choices"),
+        ("inputs", "choices", "chats", "passages"),
         ("plan",),
         ("batches",),
         ("continuation", "conservation", "prediction", "long_texts", "prompts"),

@@ -135,7 +135,7 @@ def test_known_units_come_first_and_others_are_looked_for_in_stretches() -> None
         (["one"], "units: 'one' is not a pair"),
         (5, "units: 5 is no list of spans. Give a name"),
         ({"a": (0, 1)}, "is no list of spans"),
-        (lambda _: None, "units: the function returned None, is no list of spans"),
+        (lambda _: None, "units: what the function returned, None, is no list of spans"),
         (lambda text: text, "units: what the function returned, .one two.., is no list"),
         (lambda _: [], "units: the text has none of these"),
     ],
