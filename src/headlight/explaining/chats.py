@@ -1,8 +1,8 @@
 """Chats: messages written as one text by the tokenizer's own template, and where it put what each of them says.
 
-A template is a program: it may strip a content, leave thoughts of earlier turns out, or escape text for JSON. So
-the chat is written twice, once with a mark in place of every content. What is around the marks is the template's
-own, and with the contents put back it must be the real text again, character by character.
+A template is a program: it may strip a content, leave thoughts of earlier turns out, or escape text for JSON.
+So the chat is written twice, once with a mark in place of every content. What is around the marks is the
+template's own, and with the contents put back it must be the real text again, character by character.
 """
 
 import json

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from headlight.errors import InvalidInput
@@ -68,20 +69,24 @@ def with_sources(
             f"some sources are in the prompt, but not source {', '.join(map(repr, lacking))}. Write all of "
             f"them into the prompt, exactly as they are given, or none, or {SLOT} where they go."
         )
+    before, after = OPENING.split(SLOT)
+    after += texts[question] + ending
     if slots:
         question = next(number for number, text in enumerate(texts) if SLOT in text)
         before, after = texts[question].split(SLOT)
-    else:
-        before, after = OPENING.split(SLOT)
-        after += texts[question] + ending
-    passages = []
-    text = before
-    for number, (name, source) in enumerate(sources.items()):
-        text += f"{'' if number == 0 else '\n\n'}[{name}] "
-        passages.append(Passage(name, question, (len(text), len(text) + len(source))))
-        text += source
+    text, spans = joined(before, sources)
     texts[question] = text + after
-    return texts, passages
+    return texts, [Passage(name, question, span) for name, span in spans.items()]
+
+
+def joined(text: str, sources: Mapping[str, str]) -> tuple[str, dict[str, Span]]:
+    """The text with all sources after it, each with its name before it, and where they are."""
+    spans = {}
+    for number, (name, source) in enumerate(sources.items()):
+        text += f"[{name}] " if number == 0 else f"\n\n[{name}] "
+        spans[name] = (len(text), len(text) + len(source))
+        text += source
+    return text, spans
 
 
 def found_passages(texts: Sequence[str], sources: Mapping[str, str]) -> list[Passage]:
@@ -112,7 +117,7 @@ def found_passages(texts: Sequence[str], sources: Mapping[str, str]) -> list[Pas
             )
         found += [Passage(name, *place) for name, place in zip(own, free, strict=True)]
     found.sort(key=lambda each: (each.number, each.span))
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in pairwise(found):
         if one.number == other.number and other.span[0] < one.span[1]:
             raise InvalidInput(
                 f"source '{one.name}' and source '{other.name}' overlap in the prompt. Leave one out."

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from transformers import PreTrainedTokenizerBase
+
 from headlight.batch import Row, encode
 from headlight.errors import HeadlightError, InvalidInput
 from headlight.explaining.chats import (
@@ -19,6 +21,7 @@ from headlight.explaining.chats import (
     is_message,
     written_chat,
 )
+from headlight.explaining.continuation import placed_by_decoding
 from headlight.explaining.inputs import listed
 from headlight.explaining.passages import Passage, named_sources, with_sources
 from headlight.models.model import Model
@@ -119,26 +122,27 @@ def prompt_of(model: Model, asked: Asked, sources: Mapping[str, str]) -> Prompt:
     if isinstance(asked, str):
         check_text(asked, 0)
         (text,), passages = with_sources([asked], 0, sources, "\nAnswer:")
-        (row,) = encode([text], model.tokenizer)
+        row = placed_row(model.tokenizer, text)
         units = tuple(Unit(each.name, *each.span) for each in passages)
         return Prompt(row, {"sources": units} if units else {})
-    extra = {k: v for k, v in asked.items() if k != "messages"} if is_mapping(asked) else {}
-    messages = [dict(message) for message in (asked["messages"] if is_mapping(asked) else asked)]
+    extra = dict(asked) if isinstance(asked, Mapping) else {"messages": asked}
+    messages = [dict(message) for message in extra.pop("messages")]
     check_messages(messages)
     said, passages = with_sources(list(map(content_of, messages)), question_of(messages), sources)
     for message, content in zip(messages, said, strict=True):
         message["content"] = content if content else message.get("content")
     chat = written_chat(model, messages, extra)
-    (row,) = encode([chat.text], model.tokenizer, adds_special=False)
+    row = placed_row(model.tokenizer, chat.text, adds_special=False)
     known = {"turns": chat.turns}
     if passages:
         known["sources"] = units_in(chat, passages)
     return Prompt(with_template_special(row, chat), known, is_chat=True)
 
 
-def is_mapping(asked: Any) -> bool:
-    """Whether a chat comes with other arguments of its template."""
-    return isinstance(asked, Mapping)
+def placed_row(tokenizer: PreTrainedTokenizerBase, text: str, *, adds_special: bool = True) -> Row:
+    """The row of a text with the places of its tokens in it."""
+    (row,) = encode([text], tokenizer, adds_special=adds_special)
+    return row if row.offsets is not None else placed_by_decoding(row, tokenizer)
 
 
 def question_of(messages: Sequence[Message]) -> int:
@@ -163,8 +167,7 @@ def units_in(chat: Chat, passages: Sequence[Passage]) -> tuple[Unit, ...]:
 
 def with_template_special(row: Row, chat: Chat) -> Row:
     """The row with everything special that no message says: roles, control tokens, line breaks between."""
-    if row.offsets is None:
-        return row
+    assert row.offsets is not None
     turns = chat.turns
     places = [begin(chat.text, span) for span in row.offsets]
     is_said = [any(turn.start <= place < turn.end for turn in turns) for place in places]
