@@ -254,3 +254,29 @@ def begin(text: str, span: Span) -> int:
     if not inner:
         return -1
     return start + len(inner) - len(inner.lstrip()) if inner.strip() else start
+
+
+def prompt_units(
+    prompt: str,
+    asked: Units,
+    known: Mapping[str, Sequence[Unit]],
+    offsets: Sequence[Span],
+    is_special: Sequence[bool],
+) -> tuple[Unit, ...]:
+    """The units of a prompt that hold at least one of its tokens that are not special."""
+    if asked == "tokens":
+        spans = [
+            span
+            for span, special in zip(offsets, is_special, strict=True)
+            if not special and span[0] < span[1] <= len(prompt)
+        ]
+        return tuple(Unit(prompt[a:b], a, b) for a, b in sorted(set(spans)))
+    units = units_of(prompt, asked, known, within=known.get("turns", ()))
+    numbers = unit_numbers(units, prompt, offsets)
+    held = {n for n, special in zip(numbers, is_special, strict=True) if not special}
+    kept = tuple(unit for number, unit in enumerate(units) if number in held)
+    if not kept:
+        raise InvalidInput(
+            "the units cover no token of the prompt. Choose larger ones, or others, such as 'words'."
+        )
+    return kept

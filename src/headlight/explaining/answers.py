@@ -10,7 +10,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from headlight.answer import Answer, Part, prompt_units
+from headlight.answer import Answer, Part
 from headlight.attribution import Attribution
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.explaining.batches import run_goals, sinks_of
@@ -27,7 +27,7 @@ from headlight.explaining.thoughts import (
 from headlight.explaining.written import Of, Written, check_of, ranges_of, written
 from headlight.models.model import Model
 from headlight.target import Target
-from headlight.units import Span, Unit, Units
+from headlight.units import Span, Unit, Units, prompt_units
 
 UNLIKELY = 1e-4
 """A part of an answer whose tokens are less probable than this on average gets a note."""

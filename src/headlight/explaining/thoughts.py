@@ -1,4 +1,4 @@
-"""Thoughts before an answer: scores that land on them are sent on to the prompt after which they were written."""
+"""Thoughts before an answer: scores that land on them are sent on to the prompt."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from types import MappingProxyType
 
 import regex
@@ -64,7 +65,7 @@ class Written:
 
 
 def written(model: Model, prompt: Prompt, given: str | None, writing: Writing) -> Written:
-    """The prompt with the given answer, or with what the model writes, which ends before its end-of-text token."""
+    """The prompt with the given answer, or with what the model writes before it ends its text."""
     assert model.tokenizer is not None
     if given is not None and not given.strip():
         raise InvalidInput("the answer is empty or only white space: there is nothing to explain.")
@@ -137,11 +138,16 @@ def check_of(of: Of) -> None:
 
 
 def ranges_of(made: Written, of: Of, begin: int = 0) -> list[Span]:
-    """The first and last token of every explained part; begin: characters of the answer left out before."""
+    """The first and last token of every explained part; begin: characters of the answer left out before.
+
+    Parts by name hold all tokens: white space between two of them belongs to the first.
+    """
     shift = made.prompt_end + begin
+    own = range(made.first, len(made.row))
+    if begin:
+        own = [place for place in own if made.offsets[place][1] > shift]
     if of == "tokens":
-        places = [place for place, (_, end) in enumerate(made.offsets) if end > shift]
-        return [(place, place) for place in places if place >= made.first]
+        return [(place, place) for place in own]
     said = made.text[shift:]
     spans = (
         list(PARTS[of](said))
@@ -149,16 +155,17 @@ def ranges_of(made: Written, of: Of, begin: int = 0) -> list[Span]:
         else checked_spans(said, [found_in(said, part) for part in of], "of")
     )
     parts = [(start + shift, end + shift) for start, end in spans]
-    ranges = []
-    for part, inside in zip(parts, made.tokens_in(parts), strict=True):
-        if inside:
-            ranges.append((inside[0], inside[-1]))
-        elif not isinstance(of, str):
+    inside = made.tokens_in(parts)
+    if isinstance(of, str):
+        starts = [tokens[0] for tokens in inside if tokens]
+        return [(a, b - 1) for a, b in pairwise([own[0], *starts[1:], len(made.row)])]
+    for part, tokens in zip(parts, inside, strict=True):
+        if not tokens:
             raise InvalidInput(
                 f"no token of the answer begins in {made.text[slice(*part)]!r}, which is a part of a longer "
                 "token. Choose a longer part."
             )
-    return ranges
+    return [(tokens[0], tokens[-1]) for tokens in inside]
 
 
 def found_in(answer: str, part: str | Span) -> Span:
