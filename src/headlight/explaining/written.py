@@ -143,7 +143,7 @@ def ranges_of(made: Written, of: Of, begin: int = 0) -> list[Span]:
     Parts by name hold all tokens: white space between two of them belongs to the first.
     """
     shift = made.prompt_end + begin
-    own = range(made.first, len(made.row))
+    own = list(range(made.first, len(made.row)))
     if begin:
         own = [place for place in own if made.offsets[place][1] > shift]
     if of == "tokens":
