@@ -150,13 +150,17 @@ def continued(row: Row, added: Sequence[int], tokenizer: PreTrainedTokenizerBase
     if surfaces is None or row.offsets is None or row.segments is None or len(row.texts) != 1:
         return replace(whole, texts=(), offsets=None, segments=None, word_ids=None)
     spans, text = [], row.texts[0]
-    for surface, is_special in zip(surfaces, bare.is_special, strict=True):
-        spans.append((len(text), len(text) if is_special else len(text) + len(surface)))
-        text += "" if is_special else surface
+    for token, surface, is_special in zip(added, surfaces, bare.is_special, strict=True):
+        # Bytes before a special token are finished by it; its own name is no text.
+        shown = surface.removesuffix(str(tokenizer.decode([token]))) if is_special else surface
+        text += shown
+        if is_special and shown and spans:
+            spans[-1] = (spans[-1][0], len(text))
+        spans.append((len(text) if is_special else len(text) - len(shown), len(text)))
     segments = (None if special else 0 for special in bare.is_special)
     return located(
         replace(whole, texts=(text,)),
-        (*row.offsets, *widened_spans(spans)),
+        (*row.offsets, *widened_spans(spans, bare.is_special)),
         (*row.segments, *segments),
     )
 
@@ -174,7 +178,7 @@ def placed_by_decoding(row: Row, tokenizer: PreTrainedTokenizerBase) -> Row:
             "Use its fast version (AutoTokenizer does), or explain_generation, which explains tokens."
         )
     ends = list(accumulate(map(len, surfaces), initial=0))
-    places = iter(widened_spans(list(pairwise(ends))))
+    places = iter(widened_spans(list(pairwise(ends)), [False] * len(own)))
     spans = [(0, 0) if special else next(places) for special in row.is_special]
     return located(row, spans, [None if special else 0 for special in row.is_special])
 
@@ -214,11 +218,13 @@ def surfaces_of(
     return surfaces
 
 
-def widened_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in which a token that only begins a character covers the whole character."""
+def widened_spans(
+    spans: Sequence[tuple[int, int]], is_special: Sequence[bool]
+) -> list[tuple[int, int]]:
+    """Spans in which a token that only begins a character covers all of it; special ones stay empty."""
     widened = list(spans)
     for place in reversed(range(len(widened) - 1)):
         start, end = widened[place]
-        if start == end == widened[place + 1][0]:
+        if start == end == widened[place + 1][0] and not is_special[place]:
             widened[place] = (start, widened[place + 1][1])
     return widened
