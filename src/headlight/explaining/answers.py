@@ -260,11 +260,9 @@ def answer_of(
 
 def part_of(made: Written, span: Span, found: Attribution) -> Part:
     """A part of the answer, from its first and last token."""
-    places = made.offsets[span[0] : span[1] + 1]
     chance = found.target.log_probability
     assert chance is not None, "a span of a language model has a probability"
-    start, end = min(place[0] for place in places), max(place[1] for place in places)
-    return Part(start, end, found.target.logit, chance)
+    return Part(*made.span_of(span), found.target.logit, chance)
 
 
 def unlikely_note(made: Written, parts: Sequence[Part], counts: Sequence[int]) -> list[str]:

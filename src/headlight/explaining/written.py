@@ -20,6 +20,8 @@ Of = str | Sequence[str | Span]
 SPACED = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{Arabic}\p{Hebrew}\p{Devanagari}\p{N}]")
 """Characters of scripts that put spaces between words."""
 
+ACCENTS = regex.compile(r"[\p{M}\p{Cf}]+")
+
 
 @dataclass(frozen=True)
 class Written:
@@ -53,6 +55,15 @@ class Written:
         """The places of all tokens in the text."""
         assert self.row.offsets is not None
         return self.row.offsets
+
+    def span_of(self, tokens: Span) -> Span:
+        """The characters of these tokens, first and last, with accents after them that the tokenizer dropped."""
+        places = self.offsets[tokens[0] : tokens[1] + 1]
+        end = max(place[1] for place in places)
+        later = self.offsets[tokens[1] + 1 :]
+        bound = max(end, later[0][0]) if later else len(self.text)
+        dropped = ACCENTS.match(self.text, end, bound)
+        return min(place[0] for place in places), dropped.end() if dropped else end
 
     def tokens_in(self, spans: Iterable[Span]) -> list[list[int]]:
         """For each stretch of the text, the tokens of the answer that begin in it."""
