@@ -57,7 +57,7 @@ class Written:
         return self.row.offsets
 
     def span_of(self, tokens: Span) -> Span:
-        """The characters of these tokens, first and last, with accents after them that the tokenizer dropped."""
+        """The characters from one token to another, with accents after them that the tokenizer dropped."""
         places = self.offsets[tokens[0] : tokens[1] + 1]
         end = max(place[1] for place in places)
         later = self.offsets[tokens[1] + 1 :]
