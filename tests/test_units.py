@@ -99,7 +99,8 @@ def test_units_are_named_by_their_text() -> None:
     assert units_of("One. Two.", "sentences") == [Unit("One.", 0, 4), Unit("Two.", 5, 9)]
     assert units_of("One. Two.", [(5, 9), (0, 3)]) == [Unit("One", 0, 3), Unit("Two.", 5, 9)]
     assert units_of("ab", np.array([[0, 1], [1, 2]]).tolist()) == [Unit("a", 0, 1), Unit("b", 1, 2)]
-    assert units_of("ab", [(np.int64(0), np.int64(1))]) == [Unit("a", 0, 1)]
+    numbers: Any = [(np.int64(0), np.int64(1))]
+    assert units_of("ab", numbers) == [Unit("a", 0, 1)]
 
 
 def test_a_function_finds_units() -> None:

@@ -44,7 +44,7 @@ def speaker(byte_tokenizer: PreTrainedTokenizerFast, template: str | None) -> Mo
     return headlight.wrap(net, tokenizer, name="speaker")
 
 
-def says(role: str, content: Any, **more: Any) -> dict[str, Any]:
+def says(role: Any, content: Any, **more: Any) -> dict[str, Any]:
     return {"role": role, "content": content, **more}
 
 

@@ -1,6 +1,7 @@
 """What comes after a prompt stands in one text with it, character by character."""
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -156,7 +157,12 @@ class Slow(PreTrainedTokenizer):
         return text.upper() if self.shouts else text
 
 
-TOKENIZERS = {"byte_level": byte_level, "unigram": unigram, "word_piece": word_piece, "slow": Slow}
+TOKENIZERS: dict[str, Callable[[], Any]] = {
+    "byte_level": byte_level,
+    "unigram": unigram,
+    "word_piece": word_piece,
+    "slow": Slow,
+}
 
 
 @pytest.fixture(scope="module", params=TOKENIZERS)

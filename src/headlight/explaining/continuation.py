@@ -149,7 +149,8 @@ def continued(row: Row, added: Sequence[int], tokenizer: PreTrainedTokenizerBase
     surfaces = surfaces_of(row.ids, added, tokenizer)
     if surfaces is None or row.offsets is None or row.segments is None or len(row.texts) != 1:
         return replace(whole, texts=(), offsets=None, segments=None, word_ids=None)
-    spans, text = [], row.texts[0]
+    spans: list[tuple[int, int]] = []
+    text = row.texts[0]
     for token, surface, is_special in zip(added, surfaces, bare.is_special, strict=True):
         # Bytes before a special token are finished by it; its own name is no text.
         shown = surface.removesuffix(str(tokenizer.decode([token]))) if is_special else surface
