@@ -38,7 +38,7 @@ def test_only_what_is_needed_is_captured() -> None:
 def test_the_mean_of_all_words_stands_in_the_place_of_a_word() -> None:
     ids = rows()[0]
     wrapped, batch = model("llama", Task.CAUSAL, torch.float64), Batch.from_ids(ids)
-    words = wrapped.network.get_input_embeddings().weight.detach()
+    words = wrapped.network.get_input_embeddings().weight.detach()  # type: ignore[operator]
     found = headlight.explain(wrapped, batch, "occlusion", baseline="mean")
     with torch.no_grad():
         embedded = wrapped.network.get_input_embeddings()(torch.tensor([ids]))
