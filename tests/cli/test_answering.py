@@ -81,11 +81,16 @@ def test_options_reach_the_library(
         "rather_than": None,
         "thoughts": True,
         "max_new_tokens": 3,
-        "seed": 3,
-        "generation": {"do_sample": True, "temperature": 0.5},
+        "generation": {"do_sample": True, "seed": 3, "temperature": 0.5},
         "memory": 3 * 2**30,
         "progress": True,
     }
+
+
+def test_samples_are_repeated_by_their_seed(writer_folder: str) -> None:
+    asked = (*ASKED, "-m", writer_folder, "--temperature", "5", "--seed")
+    one, again, other = (stored(*asked, seed).answer for seed in ("1", "1", "2"))
+    assert one == again != other
 
 
 def test_another_answer_is_compared(writer_folder: str) -> None:
@@ -170,7 +175,7 @@ def test_citing_goes_with_sentences_only(sources: tuple[str, ...], other: list[s
 
 
 def test_sampling_is_asked_for() -> None:
-    warm = {"do_sample": True, "temperature": 0.5}
+    warm = {"do_sample": True, "seed": 3, "temperature": 0.5}
     assert answering.sampling(False, None, 3) == {}
-    assert answering.sampling(True, None, 3) == {"generation": {"do_sample": True}, "seed": 3}
-    assert answering.sampling(False, 0.5, 3) == {"generation": warm, "seed": 3}
+    assert answering.sampling(True, None, 3) == {"generation": {"do_sample": True, "seed": 3}}
+    assert answering.sampling(False, 0.5, 3) == {"generation": warm}

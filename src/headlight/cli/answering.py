@@ -275,4 +275,4 @@ def sampling(sample: bool, temperature: float | None, seed: int) -> dict[str, An
     chosen = {} if temperature is None else {"temperature": temperature}
     if not sample and not chosen:
         return {}
-    return {"generation": {"do_sample": True, **chosen}, "seed": seed}
+    return {"generation": {"do_sample": True, "seed": seed, **chosen}}
