@@ -30,7 +30,8 @@ def test_a_question_a_file_and_chats_are_prompts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("chat", "message"),
     [
-        ("{}", "holds no list. Write the messages of a chat as"),
+        ("3", "holds no chat. Write its messages as"),
+        ("{}", "the prompt is a mapping without messages"),
         ("[1]", "prompt 0 is neither a text nor a chat"),
         ("[]", "the list of prompts is empty"),
         ("[", "is not JSON"),
@@ -103,5 +104,7 @@ def test_a_template_is_filled_once_whatever_its_parts_say() -> None:
     whole = "S: [a] says {prompt}\n\n[b] two P: who {sources}?"
     assert filled(form, "who {sources}?", sources) == whole
     chat = [{"role": "system", "content": "hm"}, {"role": "user", "content": "who {sources}?"}]
-    assert filled(form, chat, sources) == [chat[0], {"role": "user", "content": whole}]
+    done = [chat[0], {"role": "user", "content": whole}]
+    assert filled(form, chat, sources) == done
+    assert filled(form, {"messages": chat, "tools": []}, sources) == {"messages": done, "tools": []}
     assert filled(None, "who?", sources) == "who?"

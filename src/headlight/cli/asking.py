@@ -10,8 +10,8 @@ from headlight.errors import InvalidInput, InvalidOption
 from headlight.files import is_file, is_folder, parse_json, read_text
 from headlight.text import is_blank
 
-Asked = str | Sequence[Mapping[str, Any]]
-"""One prompt: a text, or the messages of a chat."""
+Asked = str | Sequence[Mapping[str, Any]] | Mapping[str, Any]
+"""One prompt: a text, the messages of a chat, or {"messages": …} with other arguments of its template."""
 SOURCES, PROMPT = "{sources}", "{prompt}"
 MARKS = re.compile(r"(\{sources\}|\{prompt\})")
 """Where a template puts the sources and the prompt."""
@@ -57,9 +57,9 @@ def read_chats(path: Path) -> list[Asked]:
     from headlight.explaining.prompts import listed_prompts
 
     found = parse_json(read_text(path), f"'{path}'")
-    if not isinstance(found, list):
+    if not isinstance(found, list | dict):
         raise InvalidInput(
-            f"'{path}' holds no list. Write the messages of a chat as {CHAT}, or a list of such lists."
+            f"'{path}' holds no chat. Write its messages as {CHAT}, or a list of several chats."
         )
     try:
         return listed_prompts(found)[0]
@@ -120,6 +120,8 @@ def filled(template: str | None, prompt: Asked, sources: Mapping[str, str]) -> A
     """The prompt, or the last message of its chat, put into a template together with the sources."""
     if template is None:
         return prompt
+    if isinstance(prompt, Mapping):
+        return {**prompt, "messages": filled(template, prompt["messages"], sources)}
     if not isinstance(prompt, str):
         *earlier, last = prompt
         return [*earlier, {**last, "content": filled(template, str(last["content"]), sources)}]

@@ -7,8 +7,8 @@ from math import log
 import numpy as np
 
 from headlight import Answer
-from headlight.answer import Part, prompt_units
-from headlight.units import Unit
+from headlight.answer import Part
+from headlight.units import Unit, prompt_units
 
 PROMPT = "[a.txt] Nora owns it.\n\n[b.md] It rains <b>.\n\nWho?"
 WRITTEN = " Nora does. Yes!"
