@@ -39,11 +39,13 @@ LAYERS = {
 
 INSIDE = {
     "explaining": (
-        ("inputs", "choices"),
+        ("inputs", "choices", "chats", "passages"),
         ("plan",),
         ("batches",),
-        ("continuation", "conservation", "prediction", "long_texts", "prompts"),
-        ("robust",),
+        ("continuation", "conservation", "prediction", "long_texts"),
+        ("robust", "prompts"),
+        ("written",),
+        ("thoughts",),
         ("answers", "explain", "generation", "labels", "layers", "mix"),
     ),
     "evaluation": (

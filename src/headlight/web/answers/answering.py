@@ -6,8 +6,9 @@ from itertools import groupby
 import numpy as np
 
 from headlight.answer import Answer
-from headlight.explaining.answers import Written, explain_answer
+from headlight.explaining.answers import explain_answer
 from headlight.explaining.plan import default_method
+from headlight.explaining.written import Written, ranges_of
 from headlight.methods import METHODS
 from headlight.models.model import Model
 from headlight.renderers.characters import harmless
@@ -34,10 +35,10 @@ DIGITS = 6
 def answer(model: Model, question: ExplainAnswer, limits: Limits) -> ExplainedAnswer:
     """Why the model would write this answer."""
     prompt = prompt_of(model, question, limits)
-    written = with_answer(model, prompt, question.answer, limits)
+    whole = with_answer(model, prompt, question.answer, limits)
     method = question.method or default_method(model)[0]
-    check_methods([method], written.row, limits)
-    of = "sentences" if question.of == "sentences" else asked_words(written, question)
+    check_methods([method], whole.row, limits)
+    of = "sentences" if question.of == "sentences" else asked_words(whole, question)
     if question.of == "words":
         check_words(len(of), method, limits)
     made = explain_answer(
@@ -53,14 +54,14 @@ def answer(model: Model, question: ExplainAnswer, limits: Limits) -> ExplainedAn
     return reply_of(made, question.of)
 
 
-def asked_words(written: Written, question: ExplainAnswer) -> list[Span]:
-    """The words of an answer to explain; one in which no token begins cannot be explained alone."""
-    spans = list(words(question.answer))
-    last = None if question.count is None else question.first + question.count
-    units = stretches((a + written.prompt_end, b + written.prompt_end) for a, b in spans)
-    held = set(unit_numbers(units, written.text, written.own_offsets))
-    chosen = range(len(spans))[question.first : last]
-    return [spans[number] for number in chosen if number in held]
+def asked_words(made: Written, question: ExplainAnswer) -> list[Span]:
+    """The asked words of an answer as the library parts it: white space belongs to the word before it."""
+    spans = [made.span_of(tokens) for tokens in ranges_of(made, "words")]
+    own = [(start - made.prompt_end, end - made.prompt_end) for start, end in spans]
+    numbers = unit_numbers(stretches(words(question.answer)), made.answer, own)
+    last = len(question.answer) if question.count is None else question.first + question.count
+    chosen = range(question.first, last)
+    return [span for span, number in zip(own, numbers, strict=True) if number in chosen]
 
 
 def check_words(count: int, method: str, limits: Limits) -> None:

@@ -1,9 +1,9 @@
 """From a question with sources to its prompt, and to the row of prompt and answer, within the limits."""
 
 from headlight.batch import Row
-from headlight.explaining.answers import Written, whole_row
 from headlight.explaining.continuation import Writing, check_writes
 from headlight.explaining.prompts import Prompt, prompts_of
+from headlight.explaining.written import Written, written
 from headlight.models.model import Model
 from headlight.web.limits import Limits, Refusal
 from headlight.web.questions import Ask
@@ -47,6 +47,6 @@ def check_length(row: Row, limits: Limits) -> None:
 
 def with_answer(model: Model, prompt: Prompt, answer: str, limits: Limits) -> Written:
     """The prompt with a given answer."""
-    written = Written(prompt, whole_row(model, prompt, answer, Writing()))
-    check_length(written.row, limits)
-    return written
+    made = written(model, prompt, answer, Writing())
+    check_length(made.row, limits)
+    return made

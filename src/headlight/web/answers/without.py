@@ -2,8 +2,8 @@
 
 import torch
 
-from headlight.explaining.answers import Written
 from headlight.explaining.prediction import logits_by_row
+from headlight.explaining.written import Written
 from headlight.models.model import Model
 from headlight.renderers.characters import harmless
 from headlight.web.answers.asking import prompt_of, with_answer
@@ -30,21 +30,21 @@ def without(model: Model, question: Without, limits: Limits) -> AnswerChange:
     }
 
 
-def log_probabilities(model: Model, written: Written) -> torch.Tensor:
+def log_probabilities(model: Model, made: Written) -> torch.Tensor:
     """That of each token of the answer after everything before it."""
-    (logits,) = logits_by_row(model, [written.row])
-    said = torch.tensor(written.row.ids[written.first :], device=logits.device)
-    reading = logits[written.first - 1 : -1].double().log_softmax(-1)
+    (logits,) = logits_by_row(model, [made.row])
+    said = torch.tensor(made.row.ids[made.first :], device=logits.device)
+    reading = logits[made.first - 1 : -1].double().log_softmax(-1)
     return reading.gather(1, said[:, None])[:, 0].cpu()
 
 
-def fallen(written: Written, before: torch.Tensor, after: torch.Tensor) -> list[FallenToken]:
+def fallen(made: Written, before: torch.Tensor, after: torch.Tensor) -> list[FallenToken]:
     """The tokens of the answer whose probability fell by the largest factors, the largest first."""
     order = torch.argsort(after - before, stable=True).tolist()
     lost = [n for n in order if after[n] < before[n]][:SHOWN]
     return [
         {
-            "text": harmless(written.text[slice(*written.own_offsets[n])].strip()),
+            "text": harmless(made.text[slice(*made.offsets[made.first + n])].strip()),
             "before": float(before[n].exp()),
             "after": float(after[n].exp()),
         }

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from headlight.explaining.answers import whole_row
 from headlight.explaining.continuation import UNFINISHED, Writing
+from headlight.explaining.written import written
 from headlight.models.model import Model
 from headlight.web.answers.asking import prompt_of
 from headlight.web.limits import Limits, Refusal
@@ -50,5 +50,5 @@ def write(
     prompt = prompt_of(model, question, limits)
     assert model.tokenizer is not None
     listener = Listener(model.tokenizer, say)
-    row = whole_row(model, prompt, None, Writing(question.tokens, 0, {"streamer": listener}))
-    return {"answer": row.texts[0][len(prompt.text) :], "is_done": True}
+    made = written(model, prompt, None, Writing(question.tokens, 0, {"streamer": listener}))
+    return {"answer": made.answer, "is_done": True}
