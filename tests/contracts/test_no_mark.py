@@ -107,12 +107,11 @@ def test_nothing_of_a_pass_stays_in_memory(family: str) -> None:
 
     handles = [module.register_forward_hook(see) for module in net.modules()]
     wrapped = headlight.wrap(net)
+    several = ["attn_lrp", "gim", "rollout", "attcat", "alti", "lrp", "integrated_gradients"]
+    for names in (several[:2], several, list(METHODS)):
+        headlight.explain(wrapped, Batch.from_ids(rows()), names, **options(*names, family=family))
     collect()
-    assert not any(each() is not None for each in seen), "wrapping"
-    for name in METHODS:
-        headlight.explain(wrapped, Batch.from_ids(rows()), name, **options(name, family=family))
-        collect()
-        assert not any(each() is not None for each in seen), name
     assert seen
+    assert not any(each() is not None for each in seen)
     for handle in handles:
         handle.remove()
