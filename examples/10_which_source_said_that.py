@@ -1,4 +1,4 @@
-"""Ask the embedded language model about ten passages, two of which contradict each other: which was followed."""
+"""Ask the embedded language model about ten passages, two of which contradict each other."""
 
 import headlight
 

@@ -88,11 +88,6 @@ class Modifiable(TorchFunctionMode):
             self.refuse(f"'{name}' with weights that are computed from the input", result)
         return result
 
-    def forget(self) -> None:
-        """Let go of all values, once the pass has ended."""
-        for marks in (self.marks, self.pointwise, self.roots, self.activations):
-            marks.known.clear()
-
     def refuse(self, what: str, result: Any, is_known: Callable[[], bool] = lambda: False) -> None:
         """Refuse modified gradients that reach these results, unless their place is known by then."""
         several = [value for value in tensors([result]) if takes(value)]
@@ -462,6 +457,7 @@ def modifiable(network: nn.Module, steering: Steering) -> Iterator[None]:
                     own.__setitem__, "forward", former
                 )
         # The graph refers to the mode, and what it marked to the graph: a circle that nobody would free.
-        undo.callback(mode.forget)
+        for marks in (mode.marks, mode.pointwise, mode.roots, mode.activations):
+            undo.callback(marks.known.clear)
         undo.enter_context(mode)
         yield
