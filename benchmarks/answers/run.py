@@ -1,0 +1,108 @@
+"""Which method finds the source that an answer came from: on the embedded `llm`, and questions made from SQuAD.
+
+    python -m benchmarks.answers.run --data FOLDER [--questions 240]
+
+FOLDER holds squad/v2_dev.json. Every question has five sources, of which one holds the answer, and the right
+answer is explained. What is measured goes to build/answers/records.jsonl, one line per question, without its
+texts; a stopped run goes on from there. The pages are written by `python -m benchmarks.answers.page`.
+"""
+
+import argparse
+import json
+import time
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import headlight
+from headlight.answer import Answer
+from headlight.data import Example, read_examples
+from headlight.explaining.answers import Written, whole_row
+from headlight.explaining.continuation import Writing
+from headlight.explaining.prompts import prompts_of
+from headlight.explaining.removal import Divided, Removal
+from headlight.units import unit_numbers
+
+RECORDS = Path("build/answers/records.jsonl")
+METHODS = (
+    "attn_lrp", "libragrad", "gim", "cp_lrp", "input_x_gradient", "input_x_gradient_l2", "gradient_l2",
+    "attcat", "gae", "grad_sam", "raw_attention", "rollout", "globenc", "alti", "random",
+)  # fmt: skip
+SUBSETS = list(product((True, False), repeat=5))
+"""Every choice of sources that are kept, the whole prompt first."""
+
+
+def removal_of(model: headlight.Model, example: Example) -> Removal:
+    """What reads the answer of a question without some of its sources."""
+    (prompt,), _ = prompts_of(model, example.text, list(example.sources))
+    written = Written(prompt, whole_row(model, prompt, answer_of(example), Writing()))
+    assert prompt.row.offsets is not None
+    units = unit_numbers(prompt.known["sources"], prompt.text, prompt.row.offsets)
+    span = (written.first, len(written.row) - 1)
+    return Removal(model, Divided(written.row.ids, tuple(units), (span,)))
+
+
+def answer_of(example: Example) -> str:
+    """The right answer as it follows the prompt."""
+    return f" {example.answers[0]}"
+
+
+def record_of(model: headlight.Model, number: int, example: Example) -> dict[str, Any]:
+    """What is measured on one question: scores of sources, and the answer's log-probability of every choice."""
+    start = time.perf_counter()
+    found = headlight.explain_answer(
+        model, example.text, answer_of(example), METHODS, sources=list(example.sources)
+    )
+    assert isinstance(found, dict)
+    middle = time.perf_counter()
+    removal = removal_of(model, example)
+    logs = removal.log_probabilities(SUBSETS)[:, 0]
+    return {
+        "question": number,
+        "right": example.right_source,
+        "tokens": len(removal.text.ids),
+        "answer_tokens": removal.text.part_lengths[0],
+        "log_probabilities": [round(float(each), 6) for each in logs],
+        "methods": {name: numbers_of(answer) for name, answer in found.items()},
+        "seconds": [round(middle - start, 2), round(time.perf_counter() - middle, 2)],
+    }
+
+
+def numbers_of(answer: Answer | list[Answer]) -> dict[str, Any]:
+    """The scores of the sources, the sum of all scores, and the number that they explain."""
+    assert isinstance(answer, Answer)
+    return {
+        "sources": [float(f"{score:.6g}") for score in answer.matrix[0]],
+        "total": float(f"{answer.scores.sum(dtype='float64'):.6g}"),
+        "value": float(f"{answer.parts[0].value:.6g}"),
+    }
+
+
+def main() -> None:
+    """Measure the questions that were not measured yet."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--questions", type=int, default=240)
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    source = f"squad_sources={asked.data / 'squad' / 'v2_dev.json'}"
+    examples, _ = read_examples(source, limit=asked.questions, seed=0)
+    RECORDS.parent.mkdir(parents=True, exist_ok=True)
+    known = RECORDS.read_text(encoding="utf-8").splitlines() if RECORDS.exists() else []
+    done = {json.loads(line)["question"] for line in known}
+    model = headlight.load("llm")
+    # In a drawn order, so that a run that is stopped early has seen questions of all articles.
+    order = torch.randperm(len(examples), generator=torch.Generator().manual_seed(0)).tolist()
+    for number in order:
+        if number in done:
+            continue
+        line = json.dumps(record_of(model, number, examples[number]))
+        with RECORDS.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+        print(f"question {number}: {line[-30:]}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
