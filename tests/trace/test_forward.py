@@ -47,3 +47,31 @@ def test_the_mean_of_all_words_stands_in_the_place_of_a_word() -> None:
         without = wrapped.network(inputs_embeds=embedded).logits[0, -1]
     best = whole.argmax()
     assert found.scores[2] == pytest.approx(float(whole[best] - without[best]), rel=1e-6)
+
+
+def test_other_tokens_are_embedded_without_running_the_blocks() -> None:
+    wrapped = model("llama", Task.CAUSAL, torch.float64)
+    seen = trace(wrapped, Batch.from_ids(rows()[0]).rows, [Target()], {"embedding_gradient"})
+    ran: list[object] = []
+    blocks = seen.forward.model.blocks
+    handles = [block.register_forward_hook(lambda *args: ran.append(args)) for block in blocks]
+    others = seen.inputs.ids.flip(1)
+    words = wrapped.network.get_input_embeddings()(others)  # type: ignore[operator]
+    torch.testing.assert_close(seen.embed(others), words.detach())
+    assert ran == []
+    for handle in handles:
+        handle.remove()
+
+
+def test_a_pass_that_ends_earlier_keeps_its_further_passes_but_not_what_depends_on_its_end() -> None:
+    wrapped = model("llama", Task.CAUSAL, torch.float64)
+    run = trace(wrapped, Batch.from_ids(rows()[2]).rows, [Target()], {"relevance"}).forward
+    reached = (torch.arange(len(rows()[2])) <= 2)[None]
+    shorter = run.until(reached)
+    run.once("key", lambda: "of the whole")
+    assert shorter.kept == {}
+    assert shorter.embeddings[0, 3:].abs().max() == 0
+    assert torch.equal(shorter.embeddings[0, :3], run.embeddings[0, :3])
+    assert shorter.modifiable().captured is run.modifiable().captured
+    assert shorter.modifiable().inputs is shorter.inputs
+    assert run.until(torch.ones_like(reached)) is run

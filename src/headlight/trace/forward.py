@@ -30,7 +30,7 @@ class Pass:
 
     Logits are [batch, position, class]. They and the captured tensors keep their graph, so that any number of
     targets can be explained by sweeps back through it. The properties are for methods: detached, in at least
-    32 bits, and zero at padding. Nothing here depends on a target.
+    32 bits, and zero at padding. Nothing here depends on a target. further: passes of the same batch, by name.
     """
 
     model: Model
@@ -38,6 +38,7 @@ class Pass:
     captured: Captured
     logits: Tensor
     kept: dict[Hashable, Any] = field(default_factory=dict)
+    further: dict[str, "Pass"] = field(default_factory=dict)
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """The result of `make`, computed once and kept under this key."""
@@ -74,13 +75,21 @@ class Pass:
 
     # ------------------------------------------------------------------------- further passes
 
+    def until(self, reached: TokenMask) -> "Pass":
+        """The same pass as if it had ended with these tokens, which no later one has changed."""
+        present = self.inputs.present & reached
+        if bool((present == self.inputs.present).all()):
+            return self
+        return replace(self, inputs=replace(self.inputs, present=present), kept={})
+
     def modifiable(self) -> "Pass":
         """The pass itself if its gradients can be modified, else one more of the same batch."""
         if self.captured.steering is not None:
             return self
-        wants = Wants(gradient=True, modified=True)
-        other: Pass = self.once("modifiable", lambda: forward(self.model, self.inputs, wants))
-        return other
+        if "modifiable" not in self.further:
+            wants = Wants(gradient=True, modified=True)
+            self.further["modifiable"] = forward(self.model, self.inputs, wants)
+        return replace(self.further["modifiable"], inputs=self.inputs)
 
     def again(self, embeddings: Hidden) -> Tensor:
         """The logits of the same batch with other embeddings, differentiable in them.

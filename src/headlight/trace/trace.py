@@ -10,7 +10,7 @@ from torch import Tensor
 
 from headlight.batch import Inputs, Row, collate
 from headlight.errors import UnsupportedModel
-from headlight.models.model import Model
+from headlight.models.model import Model, Task
 from headlight.running.logits import check_finite, check_ids
 from headlight.shapes import Attention, Hidden, Ids, Mixing, PerRow, Scores, TermValues, TokenMask
 from headlight.target import Target
@@ -214,7 +214,20 @@ def traces(
     places = ordinary_tokens(rows, inputs)
     for targets in goals:
         goal = goal_of(targets, run.model, rows, inputs, run.logits, released=released)
-        yield Trace(run, goal, places)
+        reached = reached_by(goal, run)
+        yield Trace(run.until(reached), goal, places & reached)
+
+
+def reached_by(goal: Goal, run: Pass) -> TokenMask:
+    """The tokens that a goal can depend on: in a causal language model, those up to the last that is read.
+
+    What comes after them is left out like padding, so that each token of a text is explained as if it were the
+    last, though all share one pass.
+    """
+    if run.model.task is not Task.CAUSAL or not run.model.is_causal:
+        return torch.ones_like(run.inputs.present)
+    last = goal.positions.masked_fill(goal.signs == 0, 0).amax(1, keepdim=True)
+    return torch.arange(run.inputs.ids.shape[1], device=last.device) <= last
 
 
 def read_by(
