@@ -14,7 +14,7 @@ from headlight.answer import Answer, Numbers, Part, prompt_units
 from headlight.attribution import Attribution
 from headlight.batch import Row
 from headlight.errors import InvalidInput, InvalidOption
-from headlight.explaining.ablated import Ranges, ablatable, ablated, asked_for, rather_than as instead
+from headlight.explaining.ablated import ablatable, ablated, asked_for
 from headlight.explaining.batches import run_goals, sinks_of
 from headlight.explaining.continuation import (
     Writing,
