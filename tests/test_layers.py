@@ -42,8 +42,9 @@ INSIDE = {
         ("inputs", "choices"),
         ("plan",),
         ("batches",),
-        ("continuation", "conservation", "prediction", "long_texts", "prompts"),
-        ("robust",),
+        ("continuation", "conservation", "prediction", "long_texts", "prompts", "removal"),
+        ("robust", "ablation"),
+        ("ablated",),
         ("answers", "explain", "generation", "labels", "layers", "mix"),
     ),
     "evaluation": (

@@ -255,8 +255,8 @@ class Answer:
         for start, end in self.offsets:
             if not any(unit.start <= start and end <= unit.end for unit in chosen):
                 raise InvalidOption(
-                    f"{self.method} has scores of whole {self.options[REMOVED]}, which can be joined but not split. "
-                    "Explain with other units=, or with a method that has scores of tokens, such as attn_lrp."
+                    f"{self.method} has scores of whole {self.options[REMOVED]}, which can be joined but "
+                    "not split. Explain with other units=, or with a method that scores tokens, such as attn_lrp."
                 )
 
     def words(self) -> Self:
@@ -295,8 +295,8 @@ class Answer:
     def cite(self, count: int = 3) -> list[Citation]:
         """For each sentence of the answer, up to `count` sources with positive scores, the largest first.
 
-        Without sources, or if other units were removed, the units are cited. A part that is no longer than a sentence counts with its sentence;
-        if the answer was explained as a whole, it is cited as a whole.
+        Without sources, or if a method removed units, the units are cited. A part that is no longer than a
+        sentence counts with its sentence; if the answer was explained as a whole, it is cited as a whole.
         """
         is_split = "sources" in self.known and REMOVED not in self.options
         by_source = self.by("sources") if is_split else self

@@ -5,14 +5,14 @@ sentences of our own with a made-up fact planted among them (needles).
 """
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from headlight.data.example import Example, holds
 from headlight.data.sources import answer_texts, squad_rows
-from headlight.errors import InvalidInput, InvalidOption
+from headlight.errors import InvalidInput
 from headlight.files import Record, open_table
 from headlight.units import sentences
 
@@ -30,7 +30,7 @@ class Passage:
 
 
 def squad_source_rows(path: Path) -> Iterator[tuple[str, Example]]:
-    """Questions of a file in the form of SQuAD (.json, or rows with the same columns), each with five sources."""
+    """Questions of a file in the form of SQuAD (.json, or rows of the same columns), each with five sources."""
     is_nested = path.suffix.lower() == ".json"
     rows = list(squad_rows(path) if is_nested else open_table(path).rows(None))
     passages = passages_of(record for _, record in rows)

@@ -23,7 +23,7 @@ Ranges = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Asked:
+class Calls:
     """The ablations of a call, and its other methods with their options.
 
     names: of all, in the order of the call; () for the default method. others: [] if there are only ablations.
@@ -37,7 +37,7 @@ class Asked:
 
 def asked_for(
     method: Method | Sequence[Method] | None, options: Mapping[str, Any], seed: int
-) -> Asked:
+) -> Calls:
     """The ablations among the methods of a call, with all their options, and what is left of the call.
 
     seed: of the random choices of ablations, unless their own name settles it.
@@ -45,7 +45,7 @@ def asked_for(
     names = [] if method is None else names_of(method)
     is_ablation = [parse_specification(name)[0] in ABLATIONS for name in names]
     if not any(is_ablation):
-        return Asked((), method, options)
+        return Calls((), method, options)
     entries = [
         (ABLATIONS if removes else METHODS).specified(name)
         for name, removes in zip(names, is_ablation, strict=True)
@@ -53,7 +53,7 @@ def asked_for(
     own = {e.name: e for e, removes in zip(entries, is_ablation, strict=True) if removes}
     taken = {option for entry in entries if entry.name not in own for option in entry.options}
     check_given(entries, {name: value for name, value in options.items() if name != "memory"})
-    return Asked(
+    return Calls(
         tuple(completed(entry, {"seed": seed, **options}, str) for entry in own.values()),
         [name for name, removes in zip(names, is_ablation, strict=True) if not removes],
         {name: value for name, value in options.items() if name in taken or name == "memory"},
@@ -143,7 +143,7 @@ def unit_answer(
     )
 
 
-def rather_than(answer: Answer, other: Answer) -> Answer:
+def difference(answer: Answer, other: Answer) -> Answer:
     """Why this answer rather than another one after the same prompt: the difference of their scores."""
     (part,), (left,) = answer.parts, other.parts
     chance = np.exp(np.clip(part.log_probability - left.log_probability, -700, 700))

@@ -1,4 +1,4 @@
-"""`ABLATIONS`: reference methods that remove whole units of a prompt, such as sources, and read the answer again.
+"""`ABLATIONS`: methods that remove whole units of a prompt, such as its sources, and read the answer again.
 
 Each is a function of a `Removal`, which reads the answer's log-probability with some units removed. What one
 of them has read, the others do not read again.
@@ -43,8 +43,8 @@ def check_units(removal: Removal, method: str) -> None:
     """Refuse a prompt in which there is nothing to compare."""
     if removal.unit_count < 2:
         raise InvalidInput(
-            f"{method} compares units by removing them, and the prompt has {removal.unit_count}. Give two sources "
-            "or more, or smaller units, such as units='sentences'."
+            f"{method} compares units by removing them, and the prompt has {removal.unit_count}. Give two "
+            "sources or more, or smaller units, such as units='sentences'."
         )
 
 
@@ -116,8 +116,8 @@ def standardised_lasso(
 ) -> NDArray[np.float64]:
     """Weights of the columns of `kept` [case, unit], fitted with a penalty on weights of equal scale.
 
-    Minimises ½ mean (y − b − Xw)² + α Σ|w| over columns X of mean 0 and variance 1, by coordinate descent. A unit
-    that is kept in all cases, or in none, gets 0.
+    Minimises ½ mean (y − b − Xw)² + α Σ|w| over columns X of mean 0 and variance 1, by coordinate descent. A
+    unit that is kept in all cases, or in none, gets 0.
     """
     scales = kept.std(0)
     varied = scales > 0
@@ -145,8 +145,8 @@ def standardised_lasso(
 def source_shapley(removal: Removal, *, samples: Count = 32, seed: Seed = 0) -> UnitScores:
     """Shapley values of units for the answer's log-probability; they add up to what all units raise it by.
 
-    Exact for up to 8 units, from all choices of them. Above, the mean over `samples` drawn orders in which units
-    are added one by one.
+    Exact for up to 8 units, from all choices of them. Above, the mean over `samples` drawn orders in which
+    units are added one by one.
     """
     check_units(removal, "source_shapley")
     exact = removal.unit_count <= EXACT_UNITS

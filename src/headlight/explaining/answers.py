@@ -14,7 +14,14 @@ from headlight.answer import Answer, Numbers, Part, prompt_units
 from headlight.attribution import Attribution
 from headlight.batch import Row
 from headlight.errors import InvalidInput, InvalidOption
-from headlight.explaining.ablated import ablatable, ablated, asked_for
+from headlight.explaining.ablated import (
+    Calls,
+    Ranges,
+    ablatable,
+    ablated,
+    asked_for,
+    difference,
+)
 from headlight.explaining.batches import run_goals, sinks_of
 from headlight.explaining.continuation import (
     Writing,
@@ -26,6 +33,7 @@ from headlight.explaining.continuation import (
 from headlight.explaining.plan import Method, Plan, is_several, planned
 from headlight.explaining.prompts import Asked, Prompt, Sources, prompts_of
 from headlight.models.model import Model
+from headlight.registry.entries import Entry
 from headlight.target import Target
 from headlight.units import Unit, Units, checked_spans, sentences, unit_numbers, words
 
@@ -67,12 +75,14 @@ def explain_answer(
         a list of answers.
     answer: what is explained; by default what the model itself writes, at most `max_new_tokens` tokens. It
         follows the prompt as it is given: begin it with a space if one belongs there.
-    method: a name in METHODS, or several; several give a dict by name.
+    method: a name in METHODS or ABLATIONS, or several; several give a dict by name. Ablations remove whole
+        units and read the answer again: leave_one_out, context_cite, source_shapley.
     sources: passages that the prompt holds, as a list or a dict by name. If it holds none of them, `template`
         puts them in: a text with {sources} and {prompt}.
     units: what of the prompt gets scores: 'tokens', 'words', 'sentences', 'lines', 'paragraphs', 'items' of lists,
         'examples', 'turns' of a chat, 'sources', spans of characters, or a function from a text to spans. By
-        default sources, else turns if there are several, else words. The answer can be read by others later.
+        default sources, else turns if there are several, else words (for ablations, sentences). The answer can
+        be read by others later; that of an ablation only by larger ones.
     of: what of the answer is explained: the whole 'answer', its 'sentences', 'words' or 'tokens', or a list of
         texts in it or of spans of its characters.
     rather_than: another answer; explained is why the model writes `answer` rather than this one.
@@ -80,42 +90,98 @@ def explain_answer(
         </think>). What comes after them is explained, and scores of thoughts are sent on to the prompt.
     tools: tool descriptions for the chat template.
     seed, generation: arguments of transformers' generate, such as {"do_sample": True, "temperature": 0.7}; the
-        seed is that of sampling.
+        seed is that of sampling, and of the choices of ablations.
     options: as in `explain`.
     """
-    plan = planned(model, method, "paper", options, batch_size, progress)
+    chosen = asked_for(method, options, seed)
+    marks = THOUGHTS if thoughts is True else thoughts or None
+    check_thoughts(marks, chosen.ablations)
+    plan = planned_rest(model, chosen, batch_size, progress)
     check_writes(model)
     asked, is_one = prompts_of(model, prompt, sources, template, tools)
     writing = Writing(max_new_tokens, seed, generation or {})
     given = continuations_of(answer, len(asked))
     rows = [whole_row(model, p, text, writing) for p, text in zip(asked, given, strict=True)]
     texts = [Written(p, row) for p, row in zip(asked, rows, strict=True)]
-    marks = THOUGHTS if thoughts is True else thoughts or None
     ranges = [ranges_of(text, of, marks) for text in texts]
-    goals = [[Target(span=span) for span in own] for own in ranges]
-    found = run_goals(model, rows, goals, plan)
-    others = None
-    if rather_than is not None:
-        others = contrasted(model, asked, texts, rather_than, of, plan)
+    others = None if rather_than is None else other_answers(model, asked, texts, rather_than, of)
     made: dict[str, list[Answer]] = {}
-    for entry in plan.entries:
-        every = [[answers[entry.name] for answers in own] for own in found]
-        made[entry.name] = [
-            answer_of(model, text, own, spans, units)
-            for text, own, spans in zip(texts, every, ranges, strict=True)
-        ]
-    if others is not None:
-        made = {
-            name: [minus(a, o[name]) for a, o in zip(several, others, strict=True)]
-            for name, several in made.items()
-        }
-    if marks is not None:
+    if plan is not None:
+        made |= by_passes(model, texts, ranges, units, plan)
+        made = made if others is None else contrasted(model, others, made, plan)
+    if marks is not None and plan is not None:
         made = {
             entry.name: through_thoughts(model, texts, made[entry.name], marks, plan.only(entry))
             for entry in plan.entries
         }
-    shaped = {name: several[0] if is_one else several for name, several in made.items()}
+    if chosen.ablations:
+        made |= by_ablations(model, texts, ranges, units, chosen.ablations, others)
+    order = chosen.names or tuple(made)
+    shaped = {name: made[name][0] if is_one else made[name] for name in order}
     return shaped if is_several(method) else next(iter(shaped.values()))
+
+
+def planned_rest(model: Model, chosen: Calls, batch_size: int, progress: bool) -> Plan | None:
+    """The plan of the methods that are no ablations; None if there are none."""
+    if chosen.ablations and not chosen.others:
+        planned(model, None, "paper", {}, batch_size)  # which refuses what is no model
+        return None
+    return planned(model, chosen.others, "paper", chosen.options, batch_size, progress)
+
+
+def check_thoughts(marks: tuple[str, str] | None, ablations: Sequence[Entry]) -> None:
+    """Refuse to send scores of ablations through thoughts."""
+    if marks is not None and ablations:
+        raise InvalidOption(
+            f"thoughts= sends scores on by gradients, which {ablations[0].name} does not have. Use attn_lrp, "
+            "libragrad, gim or input_x_gradient."
+        )
+
+
+def by_passes(
+    model: Model,
+    texts: Sequence["Written"],
+    ranges: Sequence[Ranges],
+    units: Units | None,
+    plan: Plan,
+) -> dict[str, list[Answer]]:
+    """The answers of methods that explain a pass, by name."""
+    goals = [[Target(span=span) for span in own] for own in ranges]
+    found = run_goals(model, [text.row for text in texts], goals, plan)
+    return {
+        entry.name: [
+            answer_of(model, text, [each[entry.name] for each in own], spans, units)
+            for text, own, spans in zip(texts, found, ranges, strict=True)
+        ]
+        for entry in plan.entries
+    }
+
+
+def by_ablations(
+    model: Model,
+    texts: Sequence["Written"],
+    ranges: Sequence[Ranges],
+    units: Units | None,
+    entries: Sequence[Entry],
+    others: Sequence["Written"] | None,
+) -> dict[str, list[Answer]]:
+    """The answers of methods that remove units, by name."""
+
+    def made(texts: Sequence[Written], ranges: Sequence[Ranges]) -> list[dict[str, Answer]]:
+        divided = (
+            ablatable(text.prompt, text.row, spans, units)
+            for text, spans in zip(texts, ranges, strict=True)
+        )
+        return [ablated(model, text, entries) for text in divided]
+
+    found = made(texts, ranges)
+    if others is not None:
+        left = made(others, [[other.whole] for other in others])
+        found = [
+            {name: difference(answer, other[name]) for name, answer in own.items()}
+            for own, other in zip(found, left, strict=True)
+        ]
+    return {entry.name: [own[entry.name] for own in found] for entry in entries}
 
 
 @dataclass(frozen=True)
@@ -139,6 +205,11 @@ class Written:
     def first(self) -> int:
         """The first token of the answer."""
         return len(self.prompt.row)
+
+    @property
+    def whole(self) -> tuple[int, int]:
+        """The first and last token of the answer."""
+        return self.first, len(self.row) - 1
 
     @property
     def own_offsets(self) -> tuple[tuple[int, int], ...]:
@@ -277,15 +348,14 @@ def answer_of(
     )
 
 
-def contrasted(
+def other_answers(
     model: Model,
     asked: Sequence[Prompt],
     texts: Sequence[Written],
     rather_than: str | Sequence[str],
     of: Of,
-    plan: Plan,
-) -> list[dict[str, Attribution]]:
-    """The attributions of the other answers, each as a whole."""
+) -> list[Written]:
+    """The other answers with which those of a call are compared, as wholes."""
     if of != "answer":
         raise InvalidOption(
             "rather_than= compares whole answers. Leave out of=, or explain one answer."
@@ -299,8 +369,19 @@ def contrasted(
         if text == own.text[own.prompt_end :]:
             raise InvalidInput("rather_than= is the answer itself. Give another answer.")
         others.append(Written(prompt, whole_row(model, prompt, text, Writing())))
-    goals = [[Target(span=(other.first, len(other.row) - 1))] for other in others]
-    return [answers for (answers,) in run_goals(model, [o.row for o in others], goals, plan)]
+    return others
+
+
+def contrasted(
+    model: Model, others: Sequence[Written], made: Mapping[str, list[Answer]], plan: Plan
+) -> dict[str, list[Answer]]:
+    """The answers of methods that explain a pass, each compared with the other answer."""
+    goals = [[Target(span=other.whole)] for other in others]
+    left = [own for (own,) in run_goals(model, [other.row for other in others], goals, plan)]
+    return {
+        name: [minus(answer, own[name]) for answer, own in zip(answers, left, strict=True)]
+        for name, answers in made.items()
+    }
 
 
 def minus(answer: Answer, other: Attribution) -> Answer:

@@ -40,12 +40,15 @@ class Divided:
         return tuple(last - first + 1 for first, last in self.parts)
 
     def without_removed(self, kept: Kept) -> Read:
-        """The tokens that are left, and where the answer begins among them."""
+        """The tokens that are left, and where the answer begins among them.
+
+        If nothing is left of the prompt, its first token stays: a network predicts nothing from no token.
+        """
         prompt = [
             token
             for token, unit in zip(self.ids, self.units, strict=False)
             if unit is None or kept[unit]
-        ]
+        ] or [self.ids[0]]
         return Read((*prompt, *self.ids[len(self.units) :]), len(prompt))
 
 
@@ -54,7 +57,7 @@ class Removal:
     """Reads the log-probabilities of the parts of one answer without some units, and remembers them.
 
     A unit is removed by leaving out its tokens; the answer stays as it is. What comes before the first removed
-    token is computed once, if the family keeps keys and values. count: how many cases were read.
+    token is computed once, if the family keeps keys and values. prefixes: empty until something was read.
     """
 
     model: Model
@@ -99,6 +102,8 @@ class Removal:
         rows = [self.text.without_removed(case) for case in cases]
         logs = token_log_probabilities(model, rows, self.prefixes[0], self.batch_size)
         return [
-            np.array([own[first - begin : last - begin + 1].sum() for first, last in self.text.parts])
+            np.array(
+                [own[first - begin : last - begin + 1].sum() for first, last in self.text.parts]
+            )
             for own in logs
         ]

@@ -54,7 +54,9 @@ def prefix_of(model: Model, ids: Sequence[int]) -> Prefix | None:
     with foreign_code(model):
         cache = model.network(**arguments, use_cache=True, return_dict=True).get("past_key_values")
     # Other layers forget what has left their window, or mix tokens into a state that cannot be cut.
-    if type(cache) is not DynamicCache or any(type(each) is not DynamicLayer for each in cache.layers):
+    if type(cache) is not DynamicCache or any(
+        type(each) is not DynamicLayer for each in cache.layers
+    ):
         return None
     layers = tuple((each.keys, each.values) for each in cache.layers)
     has_all = all(states[0].shape[:1] + states[0].shape[2:3] == (1, len(ids)) for states in layers)
@@ -117,7 +119,9 @@ def one_pass(
     """The log-probabilities of wanted tokens of rows that share their first `length` tokens with the prefix."""
     width = max(len(row.ids) for row in rows)
     fill = model.pad_id or 0
-    ids = torch.tensor([[*r.ids, *[fill] * (width - len(r.ids))] for r in rows], device=model.device)
+    ids = torch.tensor(
+        [[*r.ids, *[fill] * (width - len(r.ids))] for r in rows], device=model.device
+    )
     attended = torch.tensor([[1] * len(r.ids) + [0] * (width - len(r.ids)) for r in rows])
     arguments: dict[str, object] = {
         "input_ids": ids[:, length:],
