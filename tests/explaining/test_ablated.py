@@ -40,7 +40,7 @@ def test_an_ablation_has_one_score_per_source(writer: headlight.Model, tmp_path:
 
 def test_leaving_a_source_out_is_a_prompt_without_its_tokens(writer: headlight.Model) -> None:
     (answer,) = explained(writer, "leave_one_out").values()
-    without = answer.prompt.replace(SOURCES["c"] + "\n", "\n")
+    without = answer.prompt.replace(f" {SOURCES['c']}\n", "\n")
     plain = headlight.explain_answer(writer, without, answer.answer, "input_x_gradient")
     assert isinstance(plain, Answer)
     expected = answer.log_probability - plain.log_probability
