@@ -48,7 +48,7 @@ INSIDE = {
         ("answers", "explain", "generation", "labels", "layers", "mix"),
     ),
     "evaluation": (
-        ("settings", "records"),
+        ("settings", "records", "sourced"),
         ("plan", "parts", "predictions"),
         ("manifest", "queue", "attribute", "columns"),
         ("folder", "measure"),

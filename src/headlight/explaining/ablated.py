@@ -35,6 +35,16 @@ class Calls:
     names: tuple[str, ...] = ()
 
 
+def is_ablation(method: Method) -> bool:
+    """Whether a name or NAME:OPTION=VALUE is that of an ablation."""
+    return parse_specification(method)[0] in ABLATIONS
+
+
+def entry_of(method: Method) -> Entry:
+    """The ablation or method of a name, with the options that the name settles."""
+    return (ABLATIONS if is_ablation(method) else METHODS).specified(method)
+
+
 def asked_for(
     method: Method | Sequence[Method] | None, options: Mapping[str, Any], seed: int
 ) -> Calls:
@@ -43,21 +53,18 @@ def asked_for(
     seed: of the random choices of ablations, unless their own name settles it.
     """
     names = [] if method is None else names_of(method)
-    is_ablation = [parse_specification(name)[0] in ABLATIONS for name in names]
-    if not any(is_ablation):
+    if not any(map(is_ablation, names)):
         return Calls((), method, options)
-    entries = [
-        (ABLATIONS if removes else METHODS).specified(name)
-        for name, removes in zip(names, is_ablation, strict=True)
-    ]
-    own = {e.name: e for e, removes in zip(entries, is_ablation, strict=True) if removes}
-    taken = {option for entry in entries if entry.name not in own for option in entry.options}
-    check_given(entries, {name: value for name, value in options.items() if name != "memory"})
+    own = [entry_of(name) for name in names if is_ablation(name)]
+    others = [name for name in names if not is_ablation(name)]
+    rest = [entry_of(name) for name in others]
+    check_given([*own, *rest], {name: value for name, value in options.items() if name != "memory"})
+    taken = {"memory", *(option for entry in rest for option in entry.options)}
     return Calls(
-        tuple(completed(entry, {"seed": seed, **options}, str) for entry in own.values()),
-        [name for name, removes in zip(names, is_ablation, strict=True) if not removes],
-        {name: value for name, value in options.items() if name in taken or name == "memory"},
-        tuple(dict.fromkeys(entry.name for entry in entries)),
+        tuple(completed(entry, {"seed": seed, **options}, str) for entry in own),
+        others,
+        {name: value for name, value in options.items() if name in taken},
+        tuple(dict.fromkeys(entry_of(name).name for name in names)),
     )
 
 
