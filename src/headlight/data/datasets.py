@@ -257,6 +257,11 @@ OWN = {
         DataSet("agreement", "70 sentences with a masked verb", TEXT, ("singular", "plural")),
     )
 }
+OWN["samples/sources"] = DataSet(
+    "qa",
+    "40 questions with five passages, one of which holds the answer",
+    file_reader=squad_source_rows,
+)
 """Small sets that headlight contains, for first steps and tests."""
 
 

@@ -1,7 +1,6 @@
 """Questions with sources: a question and several passages, of which exactly one holds the answer.
 
-They are made from files in the form of SQuAD, whose distracting passages come from other articles, and from
-sentences of our own with a made-up fact planted among them (needles).
+They are made from files in the form of SQuAD; the other passages come from other articles.
 """
 
 import random
