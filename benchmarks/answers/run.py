@@ -1,10 +1,12 @@
 """Which method finds the source that an answer came from: on the embedded `llm`, and questions made from SQuAD.
 
     python -m benchmarks.answers.run --data FOLDER [--questions 240]
+    python -m benchmarks.answers.run --data FOLDER --cost
 
 FOLDER holds squad/v2_dev.json. Every question has five sources, of which one holds the answer, and the right
 answer is explained. What is measured goes to build/answers/records.jsonl, one line per question, without its
-texts; a stopped run goes on from there. The pages are written by `python -m benchmarks.answers.page`.
+texts; a stopped run goes on from there. With --cost, what each method takes on a few questions goes to
+build/answers/costs.json. The results are written by `python -m benchmarks.answers.page`.
 """
 
 import argparse
@@ -26,10 +28,14 @@ from headlight.explaining.removal import Divided, Removal
 from headlight.units import unit_numbers
 
 RECORDS = Path("build/answers/records.jsonl")
+COSTS = Path("build/answers/costs.json")
+TIMED = 4
+"""How many questions are explained once more, by one method at a time, to measure the cost."""
 METHODS = (
     "attn_lrp", "libragrad", "gim", "cp_lrp", "input_x_gradient", "input_x_gradient_l2", "gradient_l2",
     "attcat", "gae", "grad_sam", "raw_attention", "rollout", "globenc", "alti", "random",
 )  # fmt: skip
+ABLATIONS = ("leave_one_out", "context_cite:samples=16", "context_cite", "source_shapley")
 SUBSETS = list(product((True, False), repeat=5))
 """Every choice of sources that are kept, the whole prompt first."""
 
@@ -80,19 +86,30 @@ def numbers_of(answer: Answer | list[Answer]) -> dict[str, Any]:
     }
 
 
+def costs_of(model: headlight.Model, examples: list[Example]) -> dict[str, float]:
+    """How many plain passes over prompt and answer each method takes, by its time."""
+    methods = [*METHODS, *ABLATIONS]
+    found = headlight.evaluate(model, examples, methods, ["runtime"], explain="gold", threads=1)
+    return {method: round(found.summary("runtime.passes", method).mean, 2) for method in methods}
+
+
 def main() -> None:
     """Measure the questions that were not measured yet."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--questions", type=int, default=240)
+    parser.add_argument("--cost", action="store_true")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     source = f"squad_sources={asked.data / 'squad' / 'v2_dev.json'}"
     examples, _ = read_examples(source, limit=asked.questions, seed=0)
     RECORDS.parent.mkdir(parents=True, exist_ok=True)
+    model = headlight.load("llm")
+    if asked.cost:
+        COSTS.write_text(json.dumps(costs_of(model, examples[:TIMED])), encoding="utf-8")
+        return
     known = RECORDS.read_text(encoding="utf-8").splitlines() if RECORDS.exists() else []
     done = {json.loads(line)["question"] for line in known}
-    model = headlight.load("llm")
     # In a drawn order, so that a run that is stopped early has seen questions of all articles.
     order = torch.randperm(len(examples), generator=torch.Generator().manual_seed(0)).tolist()
     for number in order:
