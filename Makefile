@@ -81,6 +81,7 @@ bench: install  ## measure time and memory of methods, about 20 minutes; writes 
 	$(BIN)/python -m benchmarks.speed.long
 	$(BIN)/python -m benchmarks.speed.bulk --data $(DATA)
 	$(BIN)/python -m benchmarks.speed.overhead
+	$(BIN)/python -m benchmarks.speed.answers
 	$(BIN)/python -m benchmarks.speed.alti
 	$(BIN)/python -m benchmarks.speed.probing
 	$(BIN)/python benchmarks/seal.py

@@ -188,6 +188,23 @@ def overhead(found: Found) -> list[str]:
     ]
 
 
+def answers(found: Found) -> list[str]:
+    """The cost of explaining an answer, whole or token by token."""
+    settings = found["settings"]
+    peaks = (f"{peak:,} MB with {n} tokens" for n, peak in found["peak megabytes"].items())
+    return [
+        "## Answers of a language model",
+        "",
+        f"{found['method']} on `{found['model']}`: a prompt of {settings['prompt']} tokens and an answer of "
+        f"{settings['answer']},",
+        "as multiples of one plain pass over both; median (middle half).",
+        "",
+        *table(["", "plain passes"], [[case, cell(own)] for case, own in found["passes"].items()]),
+        "",
+        f"Peak memory above the weights for every token of an answer: {', '.join(peaks)}.",
+    ]
+
+
 def alti(found: Found) -> list[str]:
     """ALTI against length."""
     other = "all heads at once"
@@ -223,6 +240,7 @@ SECTIONS: dict[str, Callable[[Found], list[str]]] = {
     "long": long,
     "bulk": bulk,
     "overhead": overhead,
+    "answers": answers,
     "alti": alti,
     "probing": probing,
 }

@@ -27,9 +27,9 @@ PAPER_TA = "Chefer, Gur and Wolf (CVPR 2021)"
 PAPER_MASK = "Song et al. (2024)"
 
 
-def released_flow(trace: Trace, preset: str) -> Flow:
+def released_flow(trace: Trace, preset: str, floor: int | None = None) -> Flow:
     """The flow of the released code, which spreads the relevance of an answer over all tokens."""
-    return Flow(preset, is_smeared=trace.goal.kind == "span")
+    return Flow(preset, is_smeared=trace.goal.kind == "span", floor=floor)
 
 
 def term_by_term(trace: Trace, score: Callable[[Trace], Scores]) -> Scores:
@@ -83,14 +83,14 @@ def partial_lrp(trace: Trace, *, preset: Preset = "chefer") -> Scores:
 
     E_h(R_L⁺), read.
     """
-    relevance = trace.relevance(Flow(preset, bits="stored")).attention
-    return trace.read(relevance[-1].clamp(min=0).mean(1))
+    (relevance,) = trace.relevance(Flow(preset, floor=-1, bits="stored")).attention
+    return trace.read(relevance.clamp(min=0).mean(1))
 
 
 @METHODS.released("partial_lrp")
 def partial_lrp_released(trace: Trace, *, preset: Preset = RELEASED) -> Scores:
     """The released code sets the score of the reading position to 0."""
-    flow = released_flow(trace, preset)
+    flow = released_flow(trace, preset, floor=-1)
 
     def score(t: Trace) -> Scores:
         return without_own(t, t.read(t.relevance(flow).attention[-1].clamp(min=0).mean(1)))
@@ -101,14 +101,20 @@ def partial_lrp_released(trace: Trace, *, preset: Preset = RELEASED) -> Scores:
 # ------------------------------------------------------------- gradient-weighted relevance
 
 
-def weighted(trace: Trace, relevance: Sequence[Attention], first_layer: int) -> list[Mixing]:
-    """E_h((∇A_l ⊙ R_l)⁺) from `first_layer` up."""
-    gradients = trace.gradients().attention
-    if first_layer > len(gradients):
+def floor_of(trace: Trace, first_layer: int) -> int:
+    """The place of the first layer that is read; refused if the network has no such layer."""
+    count = len(trace.attention)
+    if first_layer > count:
         raise InvalidOption(
-            f"first_layer {first_layer} does not exist: the network has layers 1 to {len(gradients)}."
+            f"first_layer {first_layer} does not exist: the network has layers 1 to {count}."
         )
-    pairs = list(zip(gradients, relevance, strict=True))[first_layer - 1 :]
+    return first_layer - 1
+
+
+def weighted(trace: Trace, relevance: Sequence[Attention]) -> list[Mixing]:
+    """E_h((∇A_l ⊙ R_l)⁺) of the layers whose relevance is given, up to the last."""
+    gradients = trace.gradients().attention[-len(relevance) :]
+    pairs = zip(gradients, relevance, strict=True)
     return [(gradient * r).clamp(min=0).mean(1) for gradient, r in pairs]
 
 
@@ -142,8 +148,8 @@ def transformer_attribution(
     Π_l (I + E_h((∇A_l ⊙ R_l)⁺)), later layers on the left, read. Rows are not normalised. This is the
     row called GAE in the Mask-LRP paper.
     """
-    relevance = trace.relevance(Flow(preset, bits="stored")).attention
-    return trace.read(chained(weighted(trace, relevance, first_layer)))
+    flow = Flow(preset, floor=floor_of(trace, first_layer), bits="stored")
+    return trace.read(chained(weighted(trace, trace.relevance(flow).attention)))
 
 
 @METHODS.released("transformer_attribution")
@@ -160,11 +166,10 @@ def transformer_attribution_released(
 
 def attributed_released(trace: Trace, preset: str, first_layer: int) -> Scores:
     """Transformer attribution as the released code computes it."""
-    flow = released_flow(trace, preset)
+    flow = released_flow(trace, preset, floor_of(trace, first_layer))
 
     def score(t: Trace) -> Scores:
-        layers = weighted(t, t.relevance(flow).attention, first_layer)
-        return without_own(t, t.read(rolled(layers)))
+        return without_own(t, t.read(rolled(weighted(t, t.relevance(flow).attention))))
 
     return term_by_term(trace, score)
 
@@ -213,21 +218,22 @@ def sized_mask(mask: HeadMask, trace: Trace) -> HeadMask:
 def masked(trace: Trace, mask: HeadMask, preset: str, first_layer: int) -> Scores:
     """Mask-LRP with one mask."""
     closed = frozenset(n for n, heads in enumerate(mask.heads) if not bool(heads.any()))
-    flow = Flow(preset, gate=conserving_gate(mask), closed=closed, bits="stored")
-    layers = weighted(trace, trace.relevance(flow).attention, first_layer)
-    return trace.read(chained(layers))
+    floor = floor_of(trace, first_layer)
+    flow = Flow(preset, gate=conserving_gate(mask), closed=closed, floor=floor, bits="stored")
+    return trace.read(chained(weighted(trace, trace.relevance(flow).attention)))
 
 
 def masked_released(trace: Trace, mask: HeadMask, preset: str, first_layer: int) -> Scores:
     """Mask-LRP with one mask, as the released code computes it."""
     if trace.goal.kind == "span":
         return attributed_released(trace, preset, first_layer)
-    flow = replace(released_flow(trace, preset), gate=plain_gate(mask), keeps_ungated=True)
+    plain = released_flow(trace, preset, floor_of(trace, first_layer))
+    flow = replace(plain, gate=plain_gate(mask), keeps_ungated=True)
 
     def score(t: Trace) -> Scores:
         # Our rule halves R between attention and values; the released code reads it before it is halved.
         relevance = [2 * r for r in t.relevance(flow).ungated]
-        return without_own(t, t.read(rolled(weighted(t, relevance, first_layer))))
+        return without_own(t, t.read(rolled(weighted(t, relevance))))
 
     return term_by_term(trace, score)
 

@@ -111,8 +111,18 @@ def test_z_plus_of_a_second_sweep_equals_that_of_a_first() -> None:
     assert torch.equal(found, expected)  # type: ignore[arg-type]
 
 
+def test_z_plus_leaves_what_it_is_given_as_it_was() -> None:
+    operation, z = linear_operation(BIAS)
+    given = [X, z, LINEAR_RELEVANCE, WEIGHT]
+    before = [tensor.clone() for tensor in given]
+    rules.z_plus(operation, (X,), z, LINEAR_RELEVANCE)
+    assert all(map(torch.equal, given, before))
+
+
 def test_rows_without_relevance_get_none_and_change_no_other() -> None:
     share, weight = drawn(3, 4, 5, seed=1), drawn(5, 2, seed=2)
+    turned = drawn(3, 5, 4, seed=3).transpose(1, 2)
+    torch.testing.assert_close(rules.multiply_rows(turned, weight), turned @ weight)
     share[0, 1] = share[2] = 0
     torch.testing.assert_close(rules.multiply_rows(share, weight), share @ weight)
     assert not rules.multiply_rows(torch.zeros_like(share), weight).any()

@@ -1,6 +1,7 @@
 """Relevance that is sent back keeps its sum, through every family and every mask."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -8,7 +9,8 @@ import torch
 from headlight import Batch, HeadMask, Target, UnsupportedModel
 from headlight.methods.relevance import conserving_gate, plain_gate
 from headlight.models.model import Task
-from headlight.trace.relevance.intercept import Switchboard
+from headlight.trace.relevance.intercept import Sweep, Switchboard
+from headlight.trace.relevance.rules import Operation
 from headlight.trace.relevance.sweep import Flow, send_relevance, sum_of, summing_to
 from headlight.trace.trace import Trace, trace
 from tests.networks import TARGETS, in_pairs, model, rows
@@ -59,6 +61,34 @@ def test_a_masked_head_gets_no_relevance_and_others_keep_theirs_above() -> None:
     torch.testing.assert_close(masked.attention[1][:, [0, 1, 3]], plain.attention[1][:, [0, 1, 3]])
     assert not masked.attention[1][:, 2].any()
     assert not torch.allclose(masked.attention[0], plain.attention[0])
+
+
+@pytest.mark.parametrize("floor", [0, 1, -1])
+@pytest.mark.parametrize("family", ["bert", "llama", "deberta-v2"])
+def test_above_its_floor_relevance_is_the_same(family: str, floor: int) -> None:
+    found = traced(family, Task.SEQUENCE, {"relevance"})
+    every, some = found.relevance(Flow()), found.relevance(Flow(floor=floor))
+    assert len(some.attention) == len(every.attention[floor:])
+    assert all(map(torch.equal, some.attention, every.attention[floor:]))
+    assert some.states == ()
+
+
+def test_below_its_floor_no_rule_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = traced("bert", Task.SEQUENCE, {"relevance"})
+    asked: list[str] = []
+    shares = Sweep.shares
+
+    def counted(sweep: Sweep, op: Operation, *given: Any) -> Any:
+        asked.append(op.kind)
+        return shares(sweep, op, *given)
+
+    monkeypatch.setattr(Sweep, "shares", counted)
+    found.relevance(Flow(floor=-1))
+    assert asked.count("attend") == 1
+    assert "softmax" not in asked
+    assert (
+        asked.count("linear") == 5
+    )  # classifier, pooler, two of the feed-forward, the output of the heads
 
 
 def test_tensors_are_added_with_their_signs() -> None:

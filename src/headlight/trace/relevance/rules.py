@@ -22,7 +22,8 @@ def multiply_rows(s: Tensor, weight: Tensor) -> Tensor:
     """s·weight without the rows of s that are 0: a head reads few tokens of the last block, and no padding."""
     rows = s.abs().amax(-1) > 0
     if bool(rows.all()):
-        return s @ weight
+        # As one matrix: torch multiplies a batch of transposed ones one by one.
+        return (s.reshape(-1, s.shape[-1]) @ weight).view(*rows.shape, weight.shape[-1])
     product = s.new_zeros(*rows.shape, weight.shape[-1])
     product[rows] = s[rows] @ weight
     return product
@@ -108,8 +109,8 @@ Rule = Callable[[Operation, tuple[Tensor, ...], Tensor, Tensor], Shares]
 
 def divide(part: Tensor, whole: Tensor, stabiliser: float = STABILISER) -> Tensor:
     """s(part, whole); a stabiliser with the sign of the denominator keeps it away from 0."""
-    safe = torch.where(whole == 0, 1.0, whole + stabiliser * whole.sign())
-    return torch.where(whole == 0, 0.0, part / safe)
+    quotient = part / torch.add(whole, whole.sign(), alpha=stabiliser)
+    return torch.where(whole == 0, 0.0, quotient)
 
 
 def narrowed(values: Tensor, like: Tensor) -> Tensor:
@@ -139,26 +140,33 @@ def halve(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, relevance: Tens
 def z_plus(op: Operation, inputs: tuple[Tensor, ...], z: Tensor, relevance: Tensor) -> Shares:
     """Only products x_j W_ij > 0 count: R_j = Σ_i (x_j W_ij)⁺ R_i / Σ_k (x_k W_ik)⁺; the bias is left out.
 
-    The positive part is ½(xW + |x||W|), so besides z one product forward and two back are enough.
+    The positive part is ½(xW + |x||W|), so besides z one product forward and two back are enough; the ½ is
+    above and below the fraction line. All is in the bits of the weight: more would not repair its products.
     """
-    x, linear_map = inputs[0], op.map
+    linear_map = op.map
     assert linear_map is not None
     weight, size_of_weight = linear_map.brief, linear_map.brief.abs()
-    below = linear_map.once("below", lambda: positive_sums(linear_map, x, z, size_of_weight))
-    share = (relevance / below).to(weight)
-    return (
-        (x * linear_map.back(share, weight) + x.abs() * linear_map.back(share, size_of_weight)) / 2,
+    x = inputs[0].to(weight)
+    size_of_x = x.abs()
+    below = linear_map.once(
+        "below", lambda: positive_sums(linear_map, size_of_x, z, size_of_weight)
     )
+    share = relevance.to(weight) / below
+    signed, unsigned = linear_map.back(share, weight), linear_map.back(share, size_of_weight)
+    return (signed.mul_(x).add_(unsigned.mul_(size_of_x)).to(relevance),)
 
 
-def positive_sums(linear_map: LinearMap, x: Tensor, z: Tensor, size_of_weight: Tensor) -> Tensor:
-    """Σ_k (x_k W_ik)⁺, by which z⁺ divides; infinite where no product is positive: nothing is shared then."""
-    size = linear_map.forward(x.abs().to(size_of_weight), size_of_weight)
-    positive = (linear_map.without_bias(z) + size) / 2
-    # If no product is positive, the difference of z and size is only rounding error: some eps of the size.
+def positive_sums(
+    linear_map: LinearMap, size_of_x: Tensor, z: Tensor, size_of_weight: Tensor
+) -> Tensor:
+    """2 Σ_k (x_k W_ik)⁺, by which z⁺ divides; infinite where no product is positive: nothing is shared then."""
+    size = linear_map.forward(size_of_x, size_of_weight)
+    # If no product is positive, the sum of z and size is only rounding error: some eps of the size.
     # Dividing by it would make relevance out of noise.
-    noise = 16 * torch.finfo(size.dtype).eps * size
-    return torch.where(positive > noise, positive + STABILISER, torch.inf).to(size)
+    noise = 32 * torch.finfo(size.dtype).eps * size
+    # z and size may nearly cancel, so z is not rounded before.
+    doubled = (linear_map.without_bias(z) + size).to(size)
+    return torch.where(doubled > noise, doubled + 2 * STABILISER, torch.inf)
 
 
 def gradient_linear(
@@ -231,7 +239,8 @@ def epsilon_sum(
 ) -> tuple[Tensor, ...]:
     """Z = Σ x: each summand gets x R / (Z + ε)."""
     share = divide(relevance, z, eps)
-    return tuple(narrowed(n * x * share, x) for x, n in zip(inputs, op.signs, strict=True))
+    shares = {1: share, -1: -share} if -1 in op.signs else {1: share}
+    return tuple(narrowed(x * shares[n], x) for x, n in zip(inputs, op.signs, strict=True))
 
 
 def share_total(op: Operation, inputs: tuple[Tensor, ...], _z: Tensor, relevance: Tensor) -> Shares:

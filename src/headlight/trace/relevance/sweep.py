@@ -21,15 +21,26 @@ from headlight.trace.relevance.rules import divide
 
 @dataclass(frozen=True, eq=False)
 class Relevance:
-    """Relevance of everything captured, zero at padding; without a mask it sums to 1 at every boundary.
+    """Relevance of what was captured, zero at padding; without a mask it sums to 1 at every boundary.
 
+    attention: of every layer or, if the flow has a floor, of the layers from there up.
+    states: of the embeddings and of h⁰ … h^L; none if the flow has a floor.
     ungated: the relevance of each layer's attention before the mask of that layer, which released code reads.
     """
 
-    embeddings: Hidden
-    hidden: tuple[Hidden, ...]
     attention: tuple[Attention, ...]
+    states: tuple[Hidden, ...] = ()
     ungated: tuple[Attention, ...] = ()
+
+    @property
+    def embeddings(self) -> Hidden:
+        """That of the embeddings."""
+        return self.states[0]
+
+    @property
+    def hidden(self) -> tuple[Hidden, ...]:
+        """That of h⁰ … h^L."""
+        return self.states[1:]
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,8 @@ class Flow:
     keeps_ungated: also keep the relevance of each layer's attention before its gate.
     is_smeared: first spread the relevance of the last block's output over all tokens, as released code does
     for answers.
+    floor: the lowest layer whose attention is read, from 0, or from the end if negative: relevance is not
+    sent further down. None sends it to the embeddings.
     bits: "stored" halves the cost of a sweep and keeps the relevance of attention within 1e-6 of the largest,
     but that of embeddings only within 1e-4, because it sums numbers that nearly cancel.
     """
@@ -50,6 +63,7 @@ class Flow:
     closed: frozenset[int] = frozenset()
     keeps_ungated: bool = False
     is_smeared: bool = False
+    floor: int | None = None
     bits: Bits = "pass"
 
 
@@ -74,9 +88,8 @@ def send_relevance(forward: Pass, goal: Goal, flow: Flow) -> Relevance:
         )
 
     return Relevance(
-        embeddings=total(lambda relevance: (relevance.embeddings,))[0],
-        hidden=total(lambda relevance: relevance.hidden),
         attention=total(lambda relevance: relevance.attention),
+        states=total(lambda relevance: relevance.states),
         ungated=total(lambda relevance: relevance.ungated),
     )
 
@@ -90,11 +103,13 @@ def sum_of(tensors: Sequence[Tensor], signs: Sequence[float]) -> Tensor:
 
 
 def one_sweep(forward: Pass, seed: Tensor, flow: Flow) -> Relevance:
-    """The relevance of everything captured, as a sweep from this seed returns it, padding included."""
+    """The relevance of what was captured, as a sweep from this seed returns it, padding included."""
     captured = forward.captured
     assert captured.board is not None
     sweep = Sweep(flow.preset, preset_rules(flow.preset), flow.gate, flow.keeps_ungated, flow.bits)
-    tensors = [captured.embeddings, *captured.hidden, *captured.attention]
+    states = [captured.embeddings, *captured.hidden] if flow.floor is None else []
+    # autograd goes no further down than to the lowest tensor that it is asked for.
+    tensors = [*states, *captured.attention[flow.floor :]]
     with captured.board.sweeping(sweep), conserving(captured.hidden, flow.closed) as sums:
         relevance = swept(forward, seed, tensors, flow.is_smeared)
     # autograd may return a tensor as it was before the hook that rescales it, so it is rescaled again.
@@ -102,11 +117,9 @@ def one_sweep(forward: Pass, seed: Tensor, flow: Flow) -> Relevance:
         for layer in flow.closed:
             if tensor is captured.hidden[layer]:
                 relevance[number] = summing_to(sums[layer], relevance[number])
-    middle = 1 + len(captured.hidden)
     return Relevance(
-        embeddings=relevance[0],
-        hidden=tuple(relevance[1:middle]),
-        attention=tuple(relevance[middle:]),
+        attention=tuple(relevance[len(states) :]),
+        states=tuple(relevance[: len(states)]),
         ungated=tuple(sweep.ungated[layer] for layer in sorted(sweep.ungated)),
     )
 
