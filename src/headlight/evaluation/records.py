@@ -79,8 +79,8 @@ KINDS: dict[str, type[Record]] = {
     "examples": ExampleRecord,
 }
 """The record type of each kind of table."""
-ADDED = {"sink"}
-"""Columns that parts of earlier versions lack."""
+ADDED = {"sink", "sources"}
+"""Columns that parts of earlier versions lack, and examples without sources."""
 NAMES = {int: "int32", float: "float64", str: "string", bool: "bool_"}
 """Arrow types of plain values."""
 
