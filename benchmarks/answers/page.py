@@ -79,7 +79,7 @@ def cases_of(record: Mapping[str, Any]) -> Iterator[Case]:
 
 def measured(record: Mapping[str, Any], case: Case) -> dict[str, float]:
     """The values of all metrics in a case."""
-    found = {}
+    found: dict[str, float] = {}
     for name in dict.fromkeys(metric.partition(".")[0] for metric in METRICS):
         placed = Case(**{**vars(case), "right_source": record["right"]})
         result: Any = headlight.METRICS[name].function(placed)

@@ -1,6 +1,7 @@
 """Questions with sources in `evaluate`: explained by their answers, measured by removing sources."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ def test_measures_are_those_of_plain_removals(long_writer: Model, tmp_path: Path
 
 
 def test_a_run_is_resumed_with_its_sources(long_writer: Model, tmp_path: Path) -> None:
-    given = {"out": tmp_path / "run", "threads": 1, "explain": "gold"}
+    given: dict[str, Any] = {"out": tmp_path / "run", "threads": 1, "explain": "gold"}
     headlight.evaluate(long_writer, EXAMPLES, ["random"], ["lds"], **given)
     headlight.evaluate(long_writer, EXAMPLES, ["random", "leave_one_out"], ["lds"], **given)
     found = open_run(tmp_path / "run")

@@ -1,6 +1,7 @@
 """Ablations in `explain_answer`: alone or beside other methods, with one score per unit of the prompt."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ SOURCES = {"a": "the film is good", "b": "the keys are bad", "c": "a film"}
 TEMPLATE = "{sources}\n{prompt}"
 
 
-def explained(writer: headlight.Model, method: object, **options: object) -> dict[str, Answer]:
-    found = headlight.explain_answer(
+def explained(writer: headlight.Model, method: Any, **options: Any) -> dict[str, Answer]:
+    """The answers by method; '' for a single one."""
+    found: Any = headlight.explain_answer(
         writer,
         "are the keys good",
         " the film",
@@ -51,7 +53,7 @@ def test_ablations_stand_beside_methods_in_the_order_of_the_call(writer: headlig
     names = ["context_cite:samples=5", "input_x_gradient", "source_shapley"]
     found = explained(writer, names, seed=3)
     assert list(found) == names
-    assert found["source_shapley"].completeness == (pytest.approx(1),)
+    assert found["source_shapley"].completeness[0] == pytest.approx(1)
     assert found["context_cite:samples=5"].options == {
         "removed": "sources", "samples": 5, "seed": 3,
     }  # fmt: skip
@@ -79,7 +81,7 @@ def test_options_go_to_those_that_have_them() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(
-    writer: headlight.Model, method: object, options: dict[str, object], message: str
+    writer: headlight.Model, method: Any, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InvalidOption, match=message):
         explained(writer, method, **options)

@@ -1,10 +1,13 @@
 """An answer is read without units of its prompt: their tokens are left out, and each case is read once."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 import torch
 
-from headlight.explaining.removal import Divided, Removal
+from headlight.answer import Numbers
+from headlight.explaining.removal import Divided, Kept, Removal
 from headlight.models.model import Model, Task
 from tests.networks import model
 
@@ -43,9 +46,14 @@ def test_log_probabilities_are_those_of_plain_passes(family: str) -> None:
 
 def test_each_case_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     removal = Removal(model("llama", Task.CAUSAL), TEXT)
-    read: list[tuple[bool, ...]] = []
+    read: list[Kept] = []
     whole = removal.read
-    monkeypatch.setattr(removal, "read", lambda cases: (read.extend(cases), whole(cases))[1])
+
+    def noted(cases: Sequence[Kept]) -> list[Numbers]:
+        read.extend(cases)
+        return whole(cases)
+
+    monkeypatch.setattr(removal, "read", noted)
     first = removal.log_probabilities([removal.whole, removal.nothing, removal.whole])
     again = removal.log_probabilities([removal.nothing, (True, False, True)])
     assert read == [removal.whole, removal.nothing, (True, False, True)]

@@ -95,6 +95,7 @@ def test_rows_of_similar_length_share_a_pass() -> None:
 def test_logits_that_are_not_finite_are_refused() -> None:
     wrapped = double(headlight.wrap(network("llama", Task.CAUSAL)))
     with torch.no_grad():
-        wrapped.network.get_input_embeddings().weight.fill_(float("nan"))
+        for parameter in wrapped.network.parameters():
+            parameter.fill_(float("nan"))
         with pytest.raises(headlight.UnstableModel, match="NaN or infinite logits"):
             token_log_probabilities(wrapped, ROWS[:1])

@@ -53,14 +53,23 @@ def prefix_of(model: Model, ids: Sequence[int]) -> Prefix | None:
         arguments["logits_to_keep"] = 1
     with foreign_code(model):
         cache = model.network(**arguments, use_cache=True, return_dict=True).get("past_key_values")
-    # Other layers forget what has left their window, or mix tokens into a state that cannot be cut.
-    if type(cache) is not DynamicCache or any(
-        type(each) is not DynamicLayer for each in cache.layers
-    ):
-        return None
-    layers = tuple((each.keys, each.values) for each in cache.layers)
-    has_all = all(states[0].shape[:1] + states[0].shape[2:3] == (1, len(ids)) for states in layers)
-    return Prefix(tuple(ids), layers) if layers and has_all else None
+    layers = layers_of(cache, len(ids)) if type(cache) is DynamicCache else None
+    return Prefix(tuple(ids), layers) if layers else None
+
+
+def layers_of(cache: DynamicCache, length: int) -> tuple[tuple[Tensor, Tensor], ...] | None:
+    """The keys and values of all layers; None if one of them does not keep those of all tokens.
+
+    Such layers forget what has left their window, or mix tokens into a state that cannot be cut.
+    """
+    found = []
+    for layer in cache.layers:
+        if type(layer) is not DynamicLayer or layer.keys is None or layer.values is None:
+            return None
+        if layer.keys.shape[0] != 1 or layer.keys.shape[2] != length:
+            return None
+        found.append((layer.keys, layer.values))
+    return tuple(found)
 
 
 def token_log_probabilities(
