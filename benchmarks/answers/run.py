@@ -29,7 +29,7 @@ from headlight.units import unit_numbers
 
 RECORDS = Path("build/answers/records.jsonl")
 COSTS = Path("build/answers/costs.json")
-TIMED = 4
+TIMED = 2
 """How many questions are explained once more, by one method at a time, to measure the cost."""
 METHODS = (
     "attn_lrp", "libragrad", "gim", "cp_lrp", "input_x_gradient", "input_x_gradient_l2", "gradient_l2",

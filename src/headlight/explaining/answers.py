@@ -30,7 +30,8 @@ from headlight.explaining.continuation import (
     continuations_of,
     continued,
 )
-from headlight.explaining.plan import Method, Plan, is_several, planned
+from headlight.explaining.inputs import whole_number
+from headlight.explaining.plan import Method, Plan, check_model, is_several, planned
 from headlight.explaining.prompts import Asked, Prompt, Sources, prompts_of
 from headlight.models.model import Model
 from headlight.registry.entries import Entry
@@ -115,7 +116,7 @@ def explain_answer(
             for entry in plan.entries
         }
     if chosen.ablations:
-        made |= by_ablations(model, texts, ranges, units, chosen.ablations, others)
+        made |= by_ablations(model, texts, ranges, units, chosen.ablations, others, batch_size)
     order = chosen.names or tuple(made)
     shaped = {name: made[name][0] if is_one else made[name] for name in order}
     return shaped if is_several(method) else next(iter(shaped.values()))
@@ -124,7 +125,8 @@ def explain_answer(
 def planned_rest(model: Model, chosen: Calls, batch_size: int, progress: bool) -> Plan | None:
     """The plan of the methods that are no ablations; None if there are none."""
     if chosen.ablations and not chosen.others:
-        planned(model, None, "paper", {}, batch_size)  # which refuses what is no model
+        check_model(model)
+        whole_number(batch_size, "batch_size", 1)
         return None
     return planned(model, chosen.others, "paper", chosen.options, batch_size, progress)
 
@@ -164,6 +166,7 @@ def by_ablations(
     units: Units | None,
     entries: Sequence[Entry],
     others: Sequence["Written"] | None,
+    batch_size: int,
 ) -> dict[str, list[Answer]]:
     """The answers of methods that remove units, by name."""
 
@@ -172,7 +175,7 @@ def by_ablations(
             ablatable(text.prompt, text.row, spans, units)
             for text, spans in zip(texts, ranges, strict=True)
         )
-        return [ablated(model, text, entries) for text in divided]
+        return [ablated(model, text, entries, batch_size) for text in divided]
 
     found = made(texts, ranges)
     if others is not None:
