@@ -109,15 +109,15 @@ def packed(
 ) -> Iterator[list[int]]:
     """Rows in groups of similar length after the prefix that fit into a pass."""
     batch: list[int] = []
-    longest = 0
+    most = 1 if model.takes_one_row else batch_size
     for number in sorted(numbers, key=lambda n: -len(rows[n].ids)):
-        size = len(rows[number].ids) - length
-        is_full = len(batch) == (1 if model.takes_one_row else batch_size)
-        is_full |= longest * (len(batch) + 1) > TOKENS_AT_ONCE or size < SIMILAR * longest
-        if batch and is_full:
+        longest = len(rows[batch[0] if batch else number].ids)
+        is_shorter = len(rows[number].ids) - length < SIMILAR * (longest - length)
+        # The prefix counts too: every row of a pass has its own copy of the keys and values.
+        is_full = len(batch) == most or longest * (len(batch) + 1) > TOKENS_AT_ONCE
+        if batch and (is_full or is_shorter):
             yield batch
             batch = []
-        longest = longest if batch else size
         batch.append(number)
     yield batch
 
