@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
 from headlight import Batch, InvalidInput
-from headlight.batch import WORD, WordPlaces, collate, encode, shortened, trimmed, windows
+from headlight.batch import WordPlaces, collate, encode, shortened, trimmed, windows
+from headlight.units import WORD
 from tests.known import known
 
 

@@ -39,12 +39,13 @@ LAYERS = {
 
 INSIDE = {
     "explaining": (
-        ("inputs", "choices"),
+        ("inputs", "choices", "chats", "passages"),
         ("plan",),
         ("batches",),
-        ("continuation", "conservation", "prediction", "long_texts", "prompts", "removal"),
-        ("robust", "ablation"),
-        ("ablated",),
+        ("continuation", "conservation", "prediction", "long_texts", "removal"),
+        ("robust", "prompts", "ablation"),
+        ("written",),
+        ("thoughts", "ablated"),
         ("answers", "explain", "generation", "labels", "layers", "mix"),
     ),
     "evaluation": (

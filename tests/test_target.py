@@ -55,6 +55,8 @@ def test_numbers_of_numpy_become_those_of_python() -> None:
         ("span", (1, 2, 3), "the first and the last token"),
         ("span", (1, 2.5), "the first and the last token"),
         ("span", 4, "the first and the last token"),
+        ("weights", (1.0,), "one number per token of the span"),
+        ("weights", 2, "one number per token of the span"),
     ],
 )
 def test_fields_say_what_they_take(field: str, value: Any, takes: str) -> None:
@@ -66,3 +68,16 @@ def test_fields_say_what_they_take(field: str, value: Any, takes: str) -> None:
 def test_choices_are_named(field: str, choices: str) -> None:
     with pytest.raises(InvalidOption, match=f"Use one of {choices}"):
         Target(**{field: "odd"})  # type: ignore[arg-type]
+
+
+def test_a_span_may_have_weights() -> None:
+    assert Target(span=(3, 5), weights=(1, 0.5, -2)).weights == (1.0, 0.5, -2.0)
+    assert Target(span=(3, 3), weights=np.array([2.0])).weights == (2.0,)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "weights", [(), (1.0,), (1.0, 2.0, 3.0), (1.0, float("nan")), (1.0, "a"), (1.0, None), 3]
+)
+def test_weights_that_do_not_fit_the_span_are_refused(weights: object) -> None:
+    with pytest.raises(InvalidOption, match="Give one number per token of the span"):
+        Target(span=(1, 2), weights=weights)  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ from headlight.explaining.ablated import entry_of
 from headlight.explaining.removal import Divided, Removal
 from headlight.metrics.case import Case
 from headlight.metrics.statistics import compare, summarise
-from headlight.probing.probe import Answer, Probe, Subject
+from headlight.probing.probe import Outcome, Probe, Subject
 
 HOME = Path(__file__).parent
 SOURCES, QUESTION, ANSWER = tuple(range(10, 15)), 15, 16
@@ -43,10 +43,10 @@ Values = dict[str, dict[str, list[float]]]
 """By metric and method, the value of every question; NaN where a metric does not apply."""
 
 
-def answer_to(record: Mapping[str, Any], probe: Probe) -> Answer:
+def answer_to(record: Mapping[str, Any], probe: Probe) -> Outcome:
     """What the run has read of the model without the sources that a probe lacks."""
     kept = tuple(source in probe.ids for source in SOURCES)
-    return Answer(0.0, record["log_probabilities"][SUBSETS.index(kept)], 0)
+    return Outcome(0.0, record["log_probabilities"][SUBSETS.index(kept)], 0)
 
 
 def case_of(method: str, sources: Sequence[float], total: float, value: float) -> Case:

@@ -21,11 +21,9 @@ import torch
 import headlight
 from headlight.answer import Answer
 from headlight.data import Example, read_examples
-from headlight.explaining.answers import Written, whole_row
-from headlight.explaining.continuation import Writing
-from headlight.explaining.prompts import prompts_of
-from headlight.explaining.removal import Divided, Removal
-from headlight.units import unit_numbers
+from headlight.evaluation.sourced import written_from
+from headlight.explaining.ablated import ablatable
+from headlight.explaining.removal import Removal
 
 RECORDS = Path("build/answers/records.jsonl")
 COSTS = Path("build/answers/costs.json")
@@ -42,12 +40,8 @@ SUBSETS = list(product((True, False), repeat=5))
 
 def removal_of(model: headlight.Model, example: Example) -> Removal:
     """What reads the answer of a question without some of its sources."""
-    (prompt,), _ = prompts_of(model, example.text, list(example.sources))
-    written = Written(prompt, whole_row(model, prompt, answer_of(example), Writing()))
-    assert prompt.row.offsets is not None
-    units = unit_numbers(prompt.known["sources"], prompt.text, prompt.row.offsets)
-    span = (written.first, len(written.row) - 1)
-    return Removal(model, Divided(written.row.ids, tuple(units), (span,)))
+    made = written_from(model, example, is_gold=True)
+    return Removal(model, ablatable(made, [made.whole], "sources").divided)
 
 
 def answer_of(example: Example) -> str:

@@ -3,7 +3,7 @@
     python -m benchmarks.speed.answers           writes benchmarks/speed/answers.json and results.md
     python -m benchmarks.speed.answers --quick   one round; writes below build/bench
 
-A prompt of 200 tokens and an answer of 40, both given, on the embedded `llm`. Cases take turns with plain passes.
+A prompt of 200 tokens and an answer of 40, both given, on the embedded `llm`. Cases and plain passes alternate.
 Peaks of memory are those of fresh processes.
 """
 

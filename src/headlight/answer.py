@@ -1,7 +1,7 @@
-"""`Answer`: why a language model wrote an answer: scores of what it read, for each explained part of the answer."""
+"""`Answer`: why a language model wrote an answer, as scores of what it read for each explained part of it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -26,15 +26,13 @@ from headlight.files.fields import (
 from headlight.files.storage import read_json, write_whole
 from headlight.frozen import FrozenMapping
 from headlight.tokens import in_scale
-from headlight.units import Unit, Units, sentences, unit_numbers, units_of, words
+from headlight.units import Unit, Units, prompt_units, sentences, unit_numbers, units_of, words
 
 if TYPE_CHECKING:
     import pandas
     from rich.console import Console, ConsoleOptions, RenderResult
 
 FORMAT_VERSION = 1
-TOKENS = "tokens"
-"""The name of the smallest units."""
 REMOVED = "removed"
 """The option that names the units of a method that removes whole units; its tokens are these units."""
 
@@ -118,10 +116,10 @@ class Citation:
 class Answer:
     """Scores [part, token] of everything the model had read, for each explained part of its answer.
 
-    text: the prompt and, from `prompt_end` on, the answer. offsets: characters of the text. units: the stretches
-    of the prompt into which `matrix` adds up tokens; `by` chooses others. known: units that came with the
-    prompt, such as its sources or turns. through_thoughts: the part of the scores that came to the prompt by way
-    of the model's thoughts, if it was asked for.
+    text: the prompt and, from `prompt_end` on, the answer. offsets: characters of the text. units: the
+    stretches of the prompt into which `matrix` adds up tokens; `by` chooses others. known: units that came with
+    the prompt, such as its sources or turns. through_thoughts: the part of the scores that came to the prompt
+    by way of the model's thoughts, if it was asked for.
     """
 
     text: str
@@ -146,24 +144,31 @@ class Answer:
     def __post_init__(self) -> None:
         for name in ("scores", "through_thoughts"):
             if getattr(self, name) is not None:
-                values = np.array(getattr(self, name), copy=True)
-                values.flags.writeable = False
-                object.__setattr__(self, name, values)
-                if values.shape != (len(self.parts), len(self.tokens)):
-                    raise InvalidInput(
-                        f"'{name}' of an answer has one number per part and token, "
-                        f"{(len(self.parts), len(self.tokens))}; these are {values.shape}."
-                    )
+                object.__setattr__(self, name, self.checked_scores(name))
         for name in ("known", "options", "versions"):
             object.__setattr__(self, name, FrozenMapping(getattr(self, name)))
         for name in ("offsets", "is_special", "is_sink"):
             if len(getattr(self, name)) != len(self.tokens):
                 raise InvalidInput(f"{len(self.tokens)} tokens need as many values of '{name}'.")
-        for place in (*self.units, *self.parts):
-            if not 0 <= place.start < place.end <= len(self.text):
-                raise InvalidInput(
-                    f"characters {place.start} to {place.end} of an answer are outside its text."
-                )
+        known = [(unit.start, unit.end) for units in self.known.values() for unit in units]
+        units = [(unit.start, unit.end) for unit in self.units]
+        own = [(part.start, part.end) for part in self.parts]
+        check_places((0, len(self.text)), "its text", [(0, self.prompt_end), *self.offsets])
+        check_places((0, self.prompt_end), "its prompt", (*units, *known))
+        check_places((self.prompt_end, len(self.text)), "the answer itself", own)
+
+    def checked_scores(self, name: str) -> Numbers:
+        """Scores that cannot be changed; refused if they are not one finite number per part and token."""
+        values: Numbers = np.array(getattr(self, name), copy=True)
+        values.flags.writeable = False
+        if values.shape != (len(self.parts), len(self.tokens)):
+            raise InvalidInput(
+                f"'{name}' of an answer has one number per part and token, "
+                f"{(len(self.parts), len(self.tokens))}; these are {values.shape}."
+            )
+        if not np.isfinite(values).all():
+            raise InvalidInput(f"'{name}' of an answer must be finite numbers.")
+        return values
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -216,9 +221,9 @@ class Answer:
     def added_up(self, scores: Numbers) -> Numbers:
         """Scores [part, token] as [part, unit]."""
         total = np.zeros((len(scores), len(self.units)))
-        groups = self.groups
-        inside = [place for place, number in enumerate(groups) if number is not None]
-        np.add.at(total, (slice(None), [groups[place] for place in inside]), scores[:, inside])
+        for place, number in enumerate(self.groups):
+            if number is not None:
+                total[:, number] += scores[:, place]
         return total
 
     @property
@@ -236,7 +241,7 @@ class Answer:
 
     @property
     def completeness(self) -> tuple[float | None, ...]:
-        """For each part, the sum of all scores as a share of the number that they explain; None if that is 0."""
+        """For each part, the sum of all scores as a share of the number they explain; None if that is 0."""
         sums = self.scores.sum(1, dtype=np.float64)
         return tuple(
             float(total / part.value) if part.value else None
@@ -256,7 +261,7 @@ class Answer:
             if not any(unit.start <= start and end <= unit.end for unit in chosen):
                 raise InvalidOption(
                     f"{self.method} has scores of whole {self.options[REMOVED]}, which can be joined but "
-                    "not split. Explain with other units=, or with a method that scores tokens, such as attn_lrp."
+                    "not split. Explain with other units=, or with a method of tokens, such as attn_lrp."
                 )
 
     def words(self) -> Self:
@@ -266,7 +271,8 @@ class Answer:
     def per(self, parts: str) -> Self:
         """The same answer with the scores of its parts added up by 'words', 'sentences' or the whole 'answer'.
 
-        Parts can be joined, never split: explain with of='tokens' or of='sentences' for smaller ones.
+        Parts can be joined, never split: explain with of='tokens' or of='sentences' for smaller ones. White
+        space between two words or sentences counts with the first.
         """
         splits = {"answer": lambda text: [(0, len(text))], "sentences": sentences, "words": words}
         if parts not in splits:
@@ -274,8 +280,12 @@ class Answer:
         spans = [(a + self.prompt_end, b + self.prompt_end) for a, b in splits[parts](self.answer)]
         holders = [Unit("", start, end) for start, end in spans]
         numbers = unit_numbers(holders, self.text, [(p.start, p.end) for p in self.parts])
-        groups = [[n for n, holder in enumerate(numbers) if holder == k] for k in range(len(spans))]
-        kept = [group for group in groups if group]
+        groups: dict[int, list[int]] = {}
+        last = next((number for number in numbers if number is not None), 0)
+        for part, number in enumerate(numbers):
+            last = last if number is None else number
+            groups.setdefault(last, []).append(part)
+        kept = list(groups.values())
         joined = [joined_part([self.parts[n] for n in group]) for group in kept]
 
         def added(scores: Numbers) -> Numbers:
@@ -287,9 +297,10 @@ class Answer:
         )
 
     def top(self, count: int = 5, part: int | None = None) -> list[tuple[str, float, int]]:
-        """The units with the largest scores by magnitude as (text, score, number), for one part or all of them."""
+        """The units with the largest scores by magnitude, as (text, score, number), for one part or all."""
         scores = self.matrix.sum(0) if part is None else self.matrix[self.checked_part(part)]
-        order = [int(n) for n in np.argsort(-np.abs(scores), kind="stable") if self.in_scale[n]]
+        shown = self.in_scale
+        order = [int(n) for n in np.argsort(-np.abs(scores), kind="stable") if shown[n]]
         return [(self.units[n].name, float(scores[n]), n) for n in order[:count]]
 
     def cite(self, count: int = 3) -> list[Citation]:
@@ -314,15 +325,14 @@ class Answer:
 
     def attribution(self, part: int | None = None) -> Attribution:
         """The scores of one part, or of all of them, as an attribution of the tokens."""
-        chosen = self.parts if part is None else (self.parts[self.checked_part(part)],)
-        rows = self.scores if part is None else self.scores[part : part + 1]
-        whole = joined_part(chosen)
+        chosen = range(len(self.parts)) if part is None else [self.checked_part(part)]
+        whole = joined_part([self.parts[number] for number in chosen])
         label = self.text[whole.start : whole.end].strip()
         places = [None if special else 0 for special in self.is_special]
         numbers = unit_numbers(units_of(self.text, "words"), self.text, self.offsets)
         return Attribution(
             tokens=self.tokens,
-            scores=rows.sum(0, dtype=np.float64),
+            scores=self.scores[list(chosen)].sum(0, dtype=np.float64),
             target=Explained(label, label, whole.value, whole.probability, None, "logit"),
             method=self.method,
             model=self.model,
@@ -428,30 +438,11 @@ class Answer:
         yield terminal_form(self)
 
 
-def prompt_units(
-    prompt: str,
-    asked: Units,
-    known: Mapping[str, Sequence[Unit]],
-    offsets: Sequence[tuple[int, int]],
-    is_special: Sequence[bool],
-) -> tuple[Unit, ...]:
-    """The units of a prompt that hold at least one of its tokens that are not special."""
-    if asked == TOKENS:
-        spans = [
-            span
-            for span, special in zip(offsets, is_special, strict=True)
-            if not special and span[0] < span[1] <= len(prompt)
-        ]
-        return tuple(Unit(prompt[a:b], a, b) for a, b in sorted(set(spans)))
-    units = units_of(prompt, asked, known, within=known.get("turns", ()))
-    numbers = unit_numbers(units, prompt, offsets)
-    held = {n for n, special in zip(numbers, is_special, strict=True) if not special}
-    kept = tuple(unit for number, unit in enumerate(units) if number in held)
-    if not kept:
-        raise InvalidInput(
-            "the units cover no token of the prompt. Choose larger ones, or others, such as 'words'."
-        )
-    return kept
+def check_places(bounds: tuple[int, int], name: str, places: Iterable[tuple[int, int]]) -> None:
+    """Refuse characters that are not within these bounds, which have a name."""
+    for start, end in places:
+        if not bounds[0] <= start <= end <= bounds[1]:
+            raise InvalidInput(f"characters {start} to {end} of an answer are outside {name}.")
 
 
 def joined_part(parts: Sequence[Part]) -> Part:

@@ -68,7 +68,8 @@ class Target:
             if all(is_number(end) for end in value):
                 return tuple(int(end) for end in value)
         elif name == "weights" and isinstance(value, list | tuple) and self.span is not None:
-            if len(value) == self.span[1] - self.span[0] + 1 and all(map(isfinite, value)):
+            is_right = len(value) == self.span[1] - self.span[0] + 1
+            if is_right and all(isinstance(w, int | float) and isfinite(w) for w in value):
                 return tuple(float(weight) for weight in value)
         elif name in ("label", "contrast") and isinstance(value, str):
             return value

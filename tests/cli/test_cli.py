@@ -60,7 +60,7 @@ def test_version() -> None:
         (
             ["explain", "x", "-m", "{folder}", "-o", "x.xyz"],
             "'x.xyz' does not say what to write. Use one of the suffixes .html, .svg, .png, .pdf, "
-            ".json, .jsonl, .ndjson, .csv, .parquet, .tex, or add --format",
+            ".json, .jsonl, .ndjson, .csv, .tsv, .parquet, .tex, or add --format",
         ),
         (["compare", "x", "-m", "{folder}", "-o", "answer"], "'answer' does not say what to write"),
         (

@@ -1,4 +1,4 @@
-"""Every method explains a token in the middle of a text as if the text ended there: all tokens share one pass."""
+"""Every method explains a token within a text as if the text ended there: all tokens share one pass."""
 
 import numpy as np
 import pytest

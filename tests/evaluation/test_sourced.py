@@ -46,7 +46,7 @@ def test_measures_are_those_of_plain_removals(long_writer: Model, tmp_path: Path
     records = {(r["example"], r["method"]): r for r in found.attributions.to_pylist()}
     for number, example in enumerate(EXAMPLES):
         written = written_from(long_writer, example, is_gold=True)
-        text = ablatable(written.prompt, written.row, [written.whole], None)
+        text = ablatable(written, [written.whole], None)
         removal = Removal(long_writer, text.divided)
         for method in METHODS:
             scores = np.zeros(3)

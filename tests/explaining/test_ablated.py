@@ -8,21 +8,20 @@ import pytest
 
 import headlight
 from headlight import Answer, InvalidOption, UnknownName
-from headlight.explaining.ablated import asked_for
+from headlight.explaining.ablated import calls_of
 
 SOURCES = {"a": "the film is good", "b": "the keys are bad", "c": "a film"}
-TEMPLATE = "{sources}\n{prompt}"
+ASKED = "{sources}\nare the keys good"
 
 
 def explained(writer: headlight.Model, method: Any, **options: Any) -> dict[str, Answer]:
     """The answers by method; '' for a single one."""
     found: Any = headlight.explain_answer(
         writer,
-        "are the keys good",
+        ASKED,
         " the film",
         method,
         sources=SOURCES,
-        template=TEMPLATE,
         **options,
     )
     return found if isinstance(found, dict) else {"": found}
@@ -63,12 +62,12 @@ def test_ablations_stand_beside_methods_in_the_order_of_the_call(writer: headlig
 
 
 def test_options_go_to_those_that_have_them() -> None:
-    calls = asked_for(["context_cite", "lime", "gae"], {"samples": 7, "memory": "1 GB"}, seed=2)
-    assert [entry.settled for entry in calls.ablations] == [{"samples": 7, "seed": 2}]
+    calls = calls_of(["context_cite", "lime", "gae"], {"samples": 7, "memory": "1 GB"})
+    assert [entry.settled for entry in calls.ablations] == [{"samples": 7}]
     assert calls.others == ["lime", "gae"]
     assert calls.options == {"samples": 7, "memory": "1 GB"}
-    assert asked_for("context_cite:seed=9", {"alpha": 0.5}, seed=2).options == {}
-    assert asked_for(None, {"steps": 3}, seed=0).options == {"steps": 3}
+    assert calls_of("context_cite:seed=9", {"alpha": 0.5}).options == {}
+    assert calls_of(None, {"steps": 3}).options == {"steps": 3}
 
 
 @pytest.mark.parametrize(
@@ -76,7 +75,7 @@ def test_options_go_to_those_that_have_them() -> None:
     [
         ("leave_one_out", {"samples": 3}, "'leave_one_out' has no option 'samples'"),
         ("context_cite", {"samples": 0}, "samples=0"),
-        ("context_cite", {"thoughts": True}, "which context_cite does not have"),
+        ("context_cite", {"thoughts": True}, "which context_cite does not"),
         (["leave_one_out", "gae"], {"nonsense": 1}, "have no option 'nonsense'"),
     ],
 )
@@ -112,9 +111,7 @@ def test_without_sources_sentences_are_removed(writer: headlight.Model) -> None:
 def test_rather_than_another_answer_is_the_difference_of_scores(writer: headlight.Model) -> None:
     (both,) = explained(writer, "source_shapley", rather_than=" bad").values()
     (own,) = explained(writer, "source_shapley").values()
-    other = headlight.explain_answer(
-        writer, "are the keys good", " bad", "source_shapley", sources=SOURCES, template=TEMPLATE
-    )
+    other = headlight.explain_answer(writer, ASKED, " bad", "source_shapley", sources=SOURCES)
     assert isinstance(other, Answer)
     assert np.allclose(both.scores, own.scores - other.scores)
     assert both.parts[0].value == pytest.approx(own.parts[0].value - other.parts[0].value)

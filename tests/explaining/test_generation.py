@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 import headlight
-from headlight import (
-    HeadlightError,
-    InvalidInput,
-    Model,
-)
+from headlight import HeadlightError, InvalidInput, Model
+from headlight.explaining.generation import until
+from tests.known import known
 
 TEXT = "a charming and often affecting journey"
 
@@ -53,6 +51,15 @@ def test_steps_of_a_generation_know_their_words(writer: Model) -> None:
     assert words.inputs == ("the", "keys", "are", "unboring")
     assert words.matrix.shape == (len(made.output), 4)
     np.testing.assert_allclose(words.matrix.sum(1), made.matrix.sum(1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_step_has_no_text_of_later_tokens(writer: Model, count: int) -> None:
+    whole = headlight.explain(writer, "the keys are", "input_x_gradient")
+    step = until(whole, count)
+    assert len(step) == count
+    assert step.texts[0] == step.texts[0][: known(step.offsets)[-1][1]]
+    assert "the keys are".startswith(step.texts[0])
 
 
 @pytest.mark.parametrize(

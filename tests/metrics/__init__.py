@@ -13,7 +13,7 @@ from hypothesis import settings
 from headlight.batch import Row
 from headlight.metrics import METRICS
 from headlight.metrics.case import Case, Measures
-from headlight.probing.probe import Answer, Probe, Subject
+from headlight.probing.probe import Outcome, Probe, Subject
 from tests.reference.metrics import ORACLES, Found, Sentence
 
 few = settings(max_examples=40, deadline=None, derandomize=True)
@@ -169,11 +169,11 @@ def case_of(s: Sentence, method: str = "some") -> Case:
     )
 
 
-def answer(s: Sentence, probe: Probe) -> Answer:
+def answer(s: Sentence, probe: Probe) -> Outcome:
     """What the sentence's model says to a probe."""
     given = (list(probe.ids), list(probe.attended))
     p = s.predict(*given)
-    return Answer(s.logits(*given)[s.label], logarithm(p[s.label]), p.index(max(p)))
+    return Outcome(s.logits(*given)[s.label], logarithm(p[s.label]), p.index(max(p)))
 
 
 def asked(

@@ -9,7 +9,7 @@ from headlight.metrics import METRICS, measuring
 from headlight.metrics.case import Case, Measure, Measures
 from headlight.metrics.measuring import begun, measure
 from headlight.models.model import Task
-from headlight.probing.probe import Answer, Probe
+from headlight.probing.probe import Outcome, Probe
 from tests.metrics import CLS, SEP, A, B, case_of, sentence
 from tests.networks import model
 
@@ -59,9 +59,9 @@ def test_all_probes_of_all_cases_are_put_to_the_model_at_once(
 ) -> None:
     asked: list[Sequence[Probe]] = []
 
-    def ask(_model: object, probes: Sequence[Probe]) -> list[Answer]:
+    def ask(_model: object, probes: Sequence[Probe]) -> list[Outcome]:
         asked.append(probes)
-        return [Answer(float(number), 0.0, 0) for number in range(len(probes))]
+        return [Outcome(float(number), 0.0, 0) for number in range(len(probes))]
 
     monkeypatch.setattr(measuring, "ask", ask)
     metrics = {"their_asking": {}, "their_plain": {"factor": 2.0}, "their_passing": {}}

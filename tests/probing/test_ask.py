@@ -10,7 +10,7 @@ import headlight
 from headlight import Model
 from headlight.models.model import Task
 from headlight.probing.ask import ask
-from headlight.probing.probe import Answer, Probe, Subject
+from headlight.probing.probe import Outcome, Probe, Subject
 from tests.contracts.test_no_mark import assert_same, fingerprint
 from tests.metrics import CLS, MASK, SEP
 from tests.networks import model, network, rows
@@ -37,7 +37,7 @@ def probes_of(task: Task) -> list[Probe]:
     return found
 
 
-def plain(own: Model, probe: Probe) -> Answer:
+def plain(own: Model, probe: Probe) -> Outcome:
     """One probe on its own, through the network's own call."""
     given = {"input_ids": [probe.ids], "attention_mask": [probe.attended]}
     given |= {} if probe.types is None else {"token_type_ids": [probe.types]}
@@ -49,14 +49,14 @@ def plain(own: Model, probe: Probe) -> Answer:
         logit = sum(float(logits[p]) for logits, p in chosen)
         log = sum(float(logits.log_softmax(0)[p]) for logits, p in chosen)
         first = [float(logits[probe.positions[0]]) for logits in ends]
-        return Answer(logit, log, first.index(max(first)))
+        return Outcome(logit, log, first.index(max(first)))
     logits = out.logits[0].double()
     logits = logits if own.task is Task.SEQUENCE else logits[probe.positions[0]]
     label = probe.classes[0]
-    return Answer(float(logits[label]), float(logits.log_softmax(0)[label]), int(logits.argmax()))
+    return Outcome(float(logits[label]), float(logits.log_softmax(0)[label]), int(logits.argmax()))
 
 
-def assert_alike(found: Sequence[Answer], expected: Sequence[Answer], precision: float) -> None:
+def assert_alike(found: Sequence[Outcome], expected: Sequence[Outcome], precision: float) -> None:
     for one, other in zip(found, expected, strict=True):
         assert one.logit == pytest.approx(other.logit, abs=precision)
         assert one.log_probability == pytest.approx(other.log_probability, abs=precision)

@@ -7,6 +7,7 @@ from headlight.renderers.characters import (
     direction,
     harmless,
     is_cursive,
+    lined,
     visible,
     width_of,
 )
@@ -22,6 +23,7 @@ def test_what_must_not_be_drawn_is_a_sign(unfit: str) -> None:
 def test_white_space_stays_or_becomes_a_space() -> None:
     assert harmless("a\n\tb") == "a\n\tb"
     assert visible("a\r\nb\tc\u00a0d\x07") == "a b c d\ufffd"
+    assert lined("a\r\nb\tc\u00a0d\x07") == "a\nb c d\ufffd"
 
 
 def test_what_is_seen_as_one_character_is_one() -> None:

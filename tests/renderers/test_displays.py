@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 
-from headlight import Attribution, Generation, HeadMask, TokenMixing
+from headlight import Answer, Attribution, Generation, HeadMask, TokenMixing
 from headlight.display import DISPLAYS, html_of, terminal_form
 from headlight.renderers import displays
+from tests.renderers.answers.made import answered
 from tests.renderers.test_html import generated
 from tests.renderers.test_terminal import printed
 from tests.test_attribution import made
 
 RESULTS: dict[type, object] = {
+    Answer: answered(),
     Attribution: made(),
     Generation: generated(2),
     TokenMixing: TokenMixing(("a", "b"), np.eye(2)[None], "alti", "toy"),

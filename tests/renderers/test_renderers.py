@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import headlight
-from headlight import RENDERERS, Attribution, Model, UnknownName
+from headlight import RENDERERS, Answer, Attribution, InvalidInput, Model, UnknownName
+from tests.renderers.answers.made import answered
 from tests.test_attribution import made
 
 
@@ -30,6 +31,20 @@ def test_every_renderer_shows_every_word_the_target_and_the_notes(name: str) -> 
 def test_unknown_formats_are_named() -> None:
     with pytest.raises(UnknownName, match="no renderer named 'pdf'"):
         headlight.render(made(), "pdf")
+
+
+def test_answers_have_every_format_of_attributions() -> None:
+    for name in RENDERERS:
+        found = headlight.render(answered(), name)
+        assert "Nora" in found
+        assert "made up" in found
+    assert Answer.from_dict(json.loads(headlight.render(answered(), "json"))) == answered()
+    lines = headlight.render([answered(), answered("words")], "jsonl").splitlines()
+    assert Answer.from_dict(json.loads(lines[1])) == answered("words")
+    with pytest.raises(UnknownName, match="no format of answers named 'pdf'"):
+        headlight.render(answered(), "pdf")
+    with pytest.raises(InvalidInput, match="given together"):
+        headlight.render([made(), answered()])  # type: ignore[arg-type]
 
 
 def test_hostile_text_stays_text(classifier: Model) -> None:

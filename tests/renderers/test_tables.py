@@ -5,7 +5,7 @@ import io
 
 import pandas
 
-from headlight.renderers.tables import COLUMNS, as_csv, as_parquet
+from headlight.renderers.tables import COLUMNS, as_csv, as_parquet, as_tsv
 from tests.test_attribution import made
 
 
@@ -32,3 +32,8 @@ def test_tokens_of_commas_quotes_and_line_breaks_come_back() -> None:
     assert tuple(frame["token"]) == tokens
     read = csv.DictReader(io.StringIO(as_csv([made(tokens=tokens)]), newline=""))
     assert tuple(row["token"] for row in read) == tokens
+
+
+def test_tabs_separate_the_same_values() -> None:
+    read = csv.DictReader(io.StringIO(as_tsv([made()])), delimiter="\t")
+    assert list(read) == list(csv.DictReader(io.StringIO(as_csv([made()]))))

@@ -56,14 +56,16 @@ def test_other_tokens_are_embedded_without_running_the_blocks() -> None:
     blocks = seen.forward.model.blocks
     handles = [block.register_forward_hook(lambda *args: ran.append(args)) for block in blocks]
     others = seen.inputs.ids.flip(1)
-    words = wrapped.network.get_input_embeddings()(others)  # type: ignore[operator]
+    words = wrapped.network.get_input_embeddings()(others)
     torch.testing.assert_close(seen.embed(others), words.detach())
     assert ran == []
     for handle in handles:
         handle.remove()
 
 
-def test_a_pass_that_ends_earlier_keeps_its_further_passes_but_not_what_depends_on_its_end() -> None:
+def test_a_pass_that_ends_earlier_keeps_its_further_passes_but_not_what_depends_on_its_end() -> (
+    None
+):
     wrapped = model("llama", Task.CAUSAL, torch.float64)
     run = trace(wrapped, Batch.from_ids(rows()[2]).rows, [Target()], {"relevance"}).forward
     reached = (torch.arange(len(rows()[2])) <= 2)[None]

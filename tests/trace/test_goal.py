@@ -18,6 +18,7 @@ from headlight import (
 )
 from headlight.batch import collate
 from headlight.models.model import Task
+from headlight.target import TargetLike
 from headlight.trace.goal import Goal, check_target, reading_weights
 from headlight.trace.resolve import ResolvedTarget
 from tests.networks import model, network, rows
@@ -142,7 +143,8 @@ def test_a_goal_is_repeated_batch_after_batch() -> None:
     [
         (Target(position=1), Task.SEQUENCE, "position"),
         (Target(contrast=1), Task.REGRESSION, "contrast"),
-        (Target(span=(1, 2)), Task.CAUSAL, "span"),
+        (Target(span=(1, 2)), Task.MASKED, "span"),
+        (Target(span=(1, 2), weights=(1.0, 2.0)), Task.SEQUENCE, "span"),
         (Target(part="start"), Task.TOKEN, "part"),
         (Target(word=1), Task.QUESTION, "word"),
     ],
@@ -164,3 +166,29 @@ def test_weights_are_none_where_a_place_is_not_known() -> None:
     assert found is not None
     assert found[0].tolist() == [0.5, 0, 0.5]
     assert reading_weights([known, unknown], inputs, torch.float64) is None
+
+
+@pytest.mark.parametrize(
+    ("other", "name"),
+    [({"label": 3}, "label"), ({"contrast": 3}, "contrast"), ({"position": 1}, "position")],
+)
+def test_a_span_of_a_text_says_itself_what_is_explained(other: dict[str, int], name: str) -> None:
+    target = Target(span=(1, 2), **other)  # type: ignore[arg-type]
+    with pytest.raises(InvalidOption, match=rf"a span says itself .* Leave out span or {name}"):
+        check_target(target, Task.CAUSAL)
+
+
+def test_spans_and_contrasts_share_a_batch() -> None:
+    """A span has the product of the probabilities of its tokens, a contrast their difference."""
+    writer = model("llama", Task.CAUSAL, torch.float64)
+    ids = headlight.Batch.from_ids([[5, 6, 7, 8], [9, 10, 11, 12]])
+    targets: list[TargetLike] = [Target(span=(2, 3)), Target(label=5, contrast=6)]
+    span, contrast = headlight.explain(writer, ids, "input_x_gradient", targets)
+    with torch.no_grad():
+        chances = writer.network(torch.tensor([[5, 6, 7, 8], [9, 10, 11, 12]])).logits.softmax(-1)
+    product = float(chances[0, 1, 7] * chances[0, 2, 8])
+    difference = float(chances[1, 3, 5] - chances[1, 3, 6])
+    assert span.target.probability == pytest.approx(product)
+    assert span.target.log_probability == pytest.approx(np.log(product))
+    assert contrast.target.probability == pytest.approx(difference)
+    assert contrast.target.log_probability is None

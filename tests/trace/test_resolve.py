@@ -4,8 +4,9 @@ import pytest
 from transformers import PreTrainedTokenizerFast
 
 import headlight
-from headlight import InvalidOption, Model, Target
+from headlight import Batch, InvalidOption, Model, Target
 from headlight.models.model import Task
+from headlight.trace.resolve import read_positions
 from tests.known import known
 from tests.networks import network
 
@@ -75,3 +76,18 @@ def test_labels_of_one_name_need_a_number(tokenizer: PreTrainedTokenizerFast) ->
         InvalidOption, match=r"2 labels of .* are called 'YES': 0, 1. Give the number"
     ):
         headlight.explain(headlight.wrap(net, tokenizer), TEXT, "random", "YES")
+
+
+def test_a_causal_model_is_read_before_each_token_of_a_span() -> None:
+    (row,) = Batch.from_ids([[5, 6, 7, 8, 9]]).rows
+    assert read_positions(Target(span=(2, 4)), row) == (1, 2, 3)
+    assert read_positions(Target(span=(1, 1)), row) == (0,)
+    assert read_positions(Target(), row) == (4,)
+    assert read_positions(Target(position=-2), row) == (3,)
+
+
+@pytest.mark.parametrize("span", [(0, 1), (3, 2), (2, 5), (-2, -1)])
+def test_a_span_that_nothing_comes_before_is_refused(span: tuple[int, int]) -> None:
+    (row,) = Batch.from_ids([[5, 6, 7, 8, 9]]).rows
+    with pytest.raises(InvalidOption, match="does not exist: the input has 5 tokens, and nothing"):
+        read_positions(Target(span=span), row)

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from headlight.cli import evaluating, explaining, heads, listing, serving
+from headlight.cli import answering, evaluating, explaining, heads, listing, serving
 from headlight.errors import HeadlightError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(explaining.app)
+app.add_typer(answering.app)
 app.add_typer(evaluating.app)
 app.add_typer(serving.app)
 app.add_typer(listing.app)

@@ -82,6 +82,18 @@ def check_task(model: str, texts: "Sequence[Text]", *, is_generation: bool = Fal
         )
 
 
+def check_writer(model: str) -> None:
+    """Refuse a model that does not write text, if its name or config.json shows what it decides."""
+    from headlight.loading.names import known_task
+    from headlight.models.task import Task
+
+    task = known_task(model)
+    if task not in (Task.CAUSAL, None):
+        raise InvalidOption(
+            f"an answer is written by a causal language model, such as llm; {model} is for {task}."
+        )
+
+
 def check_labels(model: str, *labels: str | int | None) -> None:
     """Refuse labels that a classifier does not have, where its name or config.json tells which it has."""
     from headlight.loading.names import known_labels

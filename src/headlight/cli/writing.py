@@ -1,7 +1,7 @@
 """Writes answers: formats, files, and the terminal."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -14,6 +14,7 @@ from headlight.cli.options import draw
 from headlight.errors import InvalidOption
 
 if TYPE_CHECKING:
+    from headlight.answer import Answer
     from headlight.attribution import Attribution, Generation
 
 
@@ -28,6 +29,7 @@ class Format(StrEnum):
     json = "json"
     jsonl = "jsonl"
     csv = "csv"
+    tsv = "tsv"
     parquet = "parquet"
     latex = "latex"
 
@@ -41,6 +43,7 @@ SUFFIXES = {
     ".jsonl": Format.jsonl,
     ".ndjson": Format.jsonl,
     ".csv": Format.csv,
+    ".tsv": Format.tsv,
     ".parquet": Format.parquet,
     ".tex": Format.latex,
 }
@@ -177,6 +180,61 @@ def show_generation(found: "Generation", chosen: Format | None, output: Path | N
         deliver(PAGE.format(title="headlight", body=found._repr_html_()), output)
     else:
         Console().print(found)
+
+
+def show_answers(
+    found: "Iterable[Sequence[Answer]]", kind: Format, output: Path | None
+) -> "list[Answer]":
+    """Print or write answers as they come; what there is gets written also if a later one fails or is stopped.
+
+    The terminal and JSON lines take them one by one; other formats are written at the end.
+    """
+    from headlight.renderers.answers.terminal import comparison
+
+    done: list[Answer] = []
+    try:
+        for several in found:
+            if kind is Format.terminal and output is None:
+                Console().print(comparison(several))
+            elif kind is Format.jsonl:
+                append_lines(several, output, is_first=not done)
+            done += several
+    finally:
+        if done and kind is Format.jsonl and output is not None:
+            print(f"wrote {output}", file=sys.stderr)
+        elif done and kind is not Format.jsonl and (kind, output) != (Format.terminal, None):
+            write_answers(done, kind, output)
+    return done
+
+
+def append_lines(several: "Sequence[Answer]", output: Path | None, *, is_first: bool) -> None:
+    """Add answers to a file of JSON lines, or to standard output; the first ones begin the file anew."""
+    from headlight.files.storage import write_whole
+    from headlight.renderers.json import as_json_lines
+
+    lines = as_json_lines(several)
+    if output is None:
+        sys.stdout.write(lines)
+        sys.stdout.flush()
+    elif is_first:
+        write_whole(output, lines)
+    else:
+        with output.open("a", encoding="utf-8") as file:
+            file.write(lines)
+
+
+def write_answers(answers: "Sequence[Answer]", kind: Format, output: Path | None) -> None:
+    """Write answers in one piece."""
+    from headlight.renderers.answers import render_answers, tables
+
+    if output is not None and kind in PICTURES:
+        from headlight.plot import answer_text
+
+        draw(answer_text(answers), output, kind)
+    elif kind is Format.parquet:
+        deliver(tables.as_parquet(answers), output)
+    else:
+        deliver(render_answers(answers, kind), output)
 
 
 def deliver(content: str | bytes, output: Path | None) -> None:

@@ -14,7 +14,7 @@ from headlight.errors import InvalidInput, InvalidOption
 from headlight.evaluation.folder import data_hash
 from headlight.evaluation.predictions import gold_of
 from headlight.evaluation.settings import Options, Settings
-from headlight.explaining.ablated import asked_for, is_ablation
+from headlight.explaining.ablated import calls_of, is_ablation
 from headlight.explaining.batches import installed_versions
 from headlight.explaining.continuation import check_writes
 from headlight.explaining.plan import planned
@@ -130,7 +130,7 @@ def prepare(request: Request) -> Prepared:
 
 def check_methods(model: Model, settings: Settings, methods: Sequence[str]) -> None:
     """Refuse methods and options that do not exist, or do not fit the model."""
-    calls = asked_for(list(methods), settings.options, settings.seed)
+    calls = calls_of(list(methods), settings.options)
     if calls.others:
         planned(model, calls.others, settings.variant, calls.options, 1, False)
 

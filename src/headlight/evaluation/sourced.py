@@ -10,10 +10,10 @@ from headlight.attribution import Attribution
 from headlight.batch import Row
 from headlight.data.example import Example
 from headlight.errors import InvalidOption
-from headlight.explaining.ablated import ablatable, ablated, asked_for, entry_of, is_ablation
-from headlight.explaining.answers import Written, whole_row
+from headlight.explaining.ablated import ablatable, ablated, calls_of, entry_of, is_ablation
 from headlight.explaining.continuation import Writing, check_writes, continued
 from headlight.explaining.prompts import Prompt, prompts_of
+from headlight.explaining.written import Written, written
 from headlight.models.model import Model
 from headlight.units import unit_numbers
 
@@ -37,7 +37,7 @@ def written_from(model: Model, example: Example, *, is_gold: bool) -> Written:
         )
     prompt = prompt_from(model, example)
     given = f" {example.answers[0]}" if is_gold else None
-    return Written(prompt, whole_row(model, prompt, given, Writing(MOST_WRITTEN)))
+    return written(model, prompt, given, Writing(MOST_WRITTEN))
 
 
 def written_again(model: Model, example: Example, ids: Sequence[int]) -> Written:
@@ -48,9 +48,9 @@ def written_again(model: Model, example: Example, ids: Sequence[int]) -> Written
     return Written(prompt, continued(prompt.row, added, model.tokenizer))
 
 
-def source_numbers(written: Written) -> tuple[int | None, ...]:
+def source_numbers(made: Written) -> tuple[int | None, ...]:
     """The number of the source of each token, None for those in none: the question and the answer."""
-    row, prompt = written.row, written.prompt
+    row, prompt = made.row, made.prompt
     assert row.offsets is not None
     found = unit_numbers(prompt.known["sources"], prompt.text, row.offsets)
     return tuple(None if s else n for n, s in zip(found, row.is_special, strict=True))
@@ -69,13 +69,13 @@ def ablated_sources(
     options: Mapping[str, Any],
 ) -> dict[str, Attribution]:
     """The scores of ablations by name; that of a source is spread evenly over its tokens."""
-    written = written_again(model, example, ids)
-    entries = asked_for(list(methods), known_to(methods, options), seed=0).ablations
-    text = ablatable(written.prompt, written.row, [written.whole], "sources")
-    numbers, found = source_numbers(written), ablated(model, text, entries)
+    made = written_again(model, example, ids)
+    entries = calls_of(list(methods), known_to(methods, options)).ablations
+    text = ablatable(made, [made.whole], "sources")
+    numbers, found = source_numbers(made), ablated(model, text, entries)
     sizes = np.bincount([number for number in numbers if number is not None])
     return {
-        name: on_tokens(answer, written.row, spread(answer.scores[0] / sizes, numbers))
+        name: on_tokens(answer, made.row, spread(answer.scores[0] / sizes, numbers))
         for name, answer in found.items()
     }
 

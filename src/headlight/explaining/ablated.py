@@ -6,20 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from headlight.answer import REMOVED, Answer, Part, prompt_units
-from headlight.batch import Row
+from headlight.answer import REMOVED, Answer, Part
 from headlight.explaining.ablation import ABLATIONS, UnitScores
 from headlight.explaining.batches import installed_versions, written_options
 from headlight.explaining.plan import Method, completed, names_of
-from headlight.explaining.prompts import Prompt
 from headlight.explaining.removal import Divided, Removal
+from headlight.explaining.written import Written
 from headlight.methods import METHODS
 from headlight.models.model import Model
 from headlight.registry.entries import Entry, check_given, parse_specification
-from headlight.units import Unit, Units, unit_numbers
-
-Ranges = Sequence[tuple[int, int]]
-"""The first and last token of each explained part of an answer."""
+from headlight.units import Span, Unit, Units, prompt_units, unit_numbers
 
 
 @dataclass(frozen=True)
@@ -45,13 +41,8 @@ def entry_of(method: Method) -> Entry:
     return (ABLATIONS if is_ablation(method) else METHODS).specified(method)
 
 
-def asked_for(
-    method: Method | Sequence[Method] | None, options: Mapping[str, Any], seed: int
-) -> Calls:
-    """The ablations among the methods of a call, with all their options, and what is left of the call.
-
-    seed: of the random choices of ablations, unless their own name settles it.
-    """
+def calls_of(method: Method | Sequence[Method] | None, options: Mapping[str, Any]) -> Calls:
+    """The ablations among the methods of a call, with all their options, and what is left of the call."""
     names = [] if method is None else names_of(method)
     if not any(map(is_ablation, names)):
         return Calls((), method, options)
@@ -61,7 +52,7 @@ def asked_for(
     check_given([*own, *rest], {name: value for name, value in options.items() if name != "memory"})
     taken = {"memory", *(option for entry in rest for option in entry.options)}
     return Calls(
-        tuple(completed(entry, {"seed": seed, **options}, str) for entry in own),
+        tuple(completed(entry, options, str) for entry in own),
         others,
         {name: value for name, value in options.items() if name in taken},
         tuple(dict.fromkeys(entry_of(name).name for name in names)),
@@ -70,41 +61,58 @@ def asked_for(
 
 @dataclass(frozen=True, eq=False)
 class Ablatable:
-    """A prompt with its answer, of which ablations remove units. unit: the name of these units."""
+    """A prompt with its answer, of which ablations remove units. unit: the name of these units.
 
-    prompt: Prompt
-    row: Row
-    ranges: Ranges
+    ranges: the first and last token of each explained part of the answer.
+    """
+
+    made: Written
+    ranges: Sequence[Span]
     units: tuple[Unit, ...]
     unit: str
 
     @property
     def divided(self) -> Divided:
         """Its tokens by unit and part; special tokens are in no unit."""
-        size = len(self.prompt.row)
-        assert self.row.offsets is not None
-        numbers = unit_numbers(self.units, self.prompt.text, self.row.offsets[:size])
-        flags = self.row.is_special[:size]
+        prompt = self.made.prompt
+        numbers = unit_numbers(self.units, prompt.text, prompt.row.offsets or ())
+        flags = prompt.row.is_special
         units = (None if special else n for n, special in zip(numbers, flags, strict=True))
-        return Divided(self.row.ids, tuple(units), tuple(self.ranges))
+        return Divided(self.made.row.ids, tuple(units), tuple(self.ranges))
 
 
-def ablatable(prompt: Prompt, row: Row, ranges: Ranges, units: Units | None) -> Ablatable:
+def ablatable(made: Written, ranges: Sequence[Span], units: Units | None) -> Ablatable:
     """A prompt and answer in the units that are asked for; by default sources, else sentences."""
-    assert row.offsets is not None
+    prompt = made.prompt
     own = "sources" if "sources" in prompt.known else "sentences"
     chosen = own if units is None else units
-    size = len(prompt.row)
-    found = prompt_units(
-        prompt.text, chosen, prompt.known, row.offsets[:size], row.is_special[:size]
-    )
-    return Ablatable(prompt, row, ranges, found, chosen if isinstance(chosen, str) else "spans")
+    row = prompt.row
+    found = prompt_units(prompt.text, chosen, prompt.known, row.offsets or (), row.is_special)
+    return Ablatable(made, ranges, found, chosen if isinstance(chosen, str) else "spans")
+
+
+def ablated_answers(
+    model: Model,
+    texts: Sequence[Ablatable],
+    others: Sequence[Written] | None,
+    entries: Sequence[Entry],
+    batch_size: int,
+) -> dict[str, list[Answer]]:
+    """The answers of ablations by name; if there are others, why each rather than the other one."""
+    found = [ablated(model, text, entries, batch_size) for text in texts]
+    for number, other in enumerate(others or ()):
+        same = replace(texts[number], made=other, ranges=[other.whole])
+        left = ablated(model, same, entries, batch_size)
+        found[number] = {
+            name: difference(answer, left[name]) for name, answer in found[number].items()
+        }
+    return {entry.name: [own[entry.name] for own in found] for entry in entries}
 
 
 def ablated(
     model: Model, text: Ablatable, entries: Sequence[Entry], batch_size: int = 32
 ) -> dict[str, Answer]:
-    """The answers of ablations, by name; they share what they read of the model."""
+    """The answers of ablations to one text, by name; they share what they read of the model."""
     removal = Removal(model, text.divided, batch_size)
     answers = {}
     for entry in entries:
@@ -117,22 +125,15 @@ def unit_answer(
     model: Model, text: Ablatable, removal: Removal, entry: Entry, found: UnitScores
 ) -> Answer:
     """The answer of an ablation, whose tokens are the units that it removes."""
-    offsets = text.row.offsets
-    assert offsets is not None
-    logs = removal.log_probabilities([removal.whole])[0]
+    made, logs = text.made, removal.log_probabilities([removal.whole])[0]
     parts = [
-        Part(
-            min(start for start, _ in offsets[first : last + 1]),
-            max(end for _, end in offsets[first : last + 1]),
-            float(value),
-            float(log),
-        )
-        for (first, last), value, log in zip(text.ranges, found.value, logs, strict=True)
+        Part(*made.span_of(span), float(value), float(log))
+        for span, value, log in zip(text.ranges, found.value, logs, strict=True)
     ]
     flags = (False,) * len(text.units)
     return Answer(
-        text=text.row.texts[0],
-        prompt_end=len(text.prompt.text),
+        text=made.text,
+        prompt_end=made.prompt_end,
         tokens=tuple(unit.name for unit in text.units),
         offsets=tuple((unit.start, unit.end) for unit in text.units),
         is_special=flags,
@@ -144,9 +145,10 @@ def unit_answer(
         method=entry.name,
         model=model.name,
         signed=entry.signed,
-        known=text.prompt.known,
+        known=made.prompt.known,
         options={REMOVED: text.unit, **written_options(entry.settled)},
         versions=installed_versions(),
+        notes=made.row.notes,
     )
 
 

@@ -58,7 +58,9 @@ def raised(removal: Removal, number: Callable[[Numbers], Numbers] = np.asarray) 
 # ------------------------------------------------------------------------------- leave one out
 
 
-@ABLATIONS.register("leave_one_out", signed=True, aliases=("loo",), paper="leave one out")
+@ABLATIONS.register(
+    "leave_one_out", needs={"removal"}, signed=True, aliases=("loo",), paper="leave one out"
+)
 def leave_one_out(removal: Removal) -> UnitScores:
     """How much the answer's log-probability falls when a unit is removed and all others stay.
 
@@ -74,7 +76,9 @@ def leave_one_out(removal: Removal) -> UnitScores:
 # --------------------------------------------------------------------------------- ContextCite
 
 
-@ABLATIONS.register("context_cite", signed=True, paper="Cohen-Wang et al. (2024)")
+@ABLATIONS.register(
+    "context_cite", needs={"removal"}, signed=True, paper="Cohen-Wang et al. (2024)"
+)
 def context_cite(
     removal: Removal, *, samples: Count = 64, alpha: NotNegative = 0.01, seed: Seed = 0
 ) -> UnitScores:
@@ -141,7 +145,7 @@ def standardised_lasso(
 # ------------------------------------------------------------------------------ Shapley values
 
 
-@ABLATIONS.register("source_shapley", signed=True, paper="Shapley (1953)")
+@ABLATIONS.register("source_shapley", needs={"removal"}, signed=True, paper="Shapley (1953)")
 def source_shapley(removal: Removal, *, samples: Count = 32, seed: Seed = 0) -> UnitScores:
     """Shapley values of units for the answer's log-probability; they add up to what all units raise it by.
 

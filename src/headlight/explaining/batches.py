@@ -240,12 +240,12 @@ def explained_targets(captured: Trace, targets: Sequence[Target]) -> list[Explai
     goal, present = captured.goal, captured.inputs.present
     logits = goal.value(captured.logits, present, "logit").tolist()
     probabilities: list[float | None] = [None] * len(targets)
-    log_probabilities: list[float | None] = [None] * len(targets)
-    if goal.is_joint:  # a product of many probabilities needs 64 bits
-        logs = goal.value(captured.logits.double(), present, "log_probability")
-        log_probabilities, probabilities = logs.tolist(), logs.exp().tolist()
-    elif goal.has_probability:
-        probabilities = goal.value(captured.logits, present, "probability").tolist()
+    logs: list[float | None] = [None] * len(targets)
+    if goal.has_probability:
+        # A product of many probabilities needs 64 bits.
+        wide = captured.logits.double() if any(goal.are_joint) else captured.logits
+        probabilities = goal.value(wide, present, "probability").tolist()
+        logs = goal.value(wide, present, "log_probability").tolist()
     return [
         Explained(
             label=resolved.label,
@@ -254,7 +254,7 @@ def explained_targets(captured: Trace, targets: Sequence[Target]) -> list[Explai
             probability=probabilities[n],
             positions=resolved.positions,
             output=targets[n].output,
-            log_probability=log_probabilities[n],
+            log_probability=logs[n] if goal.are_joint[n] else None,
         )
         for n, resolved in enumerate(goal.resolved)
     ]

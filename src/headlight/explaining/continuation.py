@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import pairwise
-from typing import Any
+from itertools import accumulate, pairwise
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -22,17 +22,17 @@ UNFINISHED = "\N{REPLACEMENT CHARACTER}"
 """What tokenizers write for the first bytes of an unfinished character."""
 
 
-def continuations_of(given: Any, count: int) -> list[str | None]:
+def continuations_of(given: Any, count: int, name: str = "continuation") -> list[str | None]:
     """One continuation per prompt; a single one, or None, is used for all of them."""
     texts = list(given) if isinstance(given, list | tuple) else [given] * count
     if len(texts) != count:
         raise InvalidInput(
-            f"{len(texts)} continuations were given for {count} prompts. Give one for each."
+            f"{len(texts)} {name}s were given for {count} prompts. Give one for each."
         )
     for number, text in enumerate(texts):
         if text is not None and not isinstance(text, str):
-            raise InvalidInput(f"continuation {number} is {wrong_kind(text)}")
-        check_characters(text or "", f"continuation {number}")
+            raise InvalidInput(f"{name} {number} is {wrong_kind(text)}")
+        check_characters(text or "", f"{name} {number}")
     return texts
 
 
@@ -46,6 +46,17 @@ class Writing:
     max_new_tokens: int = 20
     seed: int = 0
     arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, max_new_tokens: int, generation: Any) -> Self:
+        """How a model writes, from the arguments of generate; a seed may be among them."""
+        if not isinstance(generation, Mapping) or not all(isinstance(n, str) for n in generation):
+            raise InvalidOption(
+                f"generation={generation!r} is not possible. Give arguments of transformers' generate by name, "
+                "such as {'do_sample': True, 'temperature': 0.7, 'seed': 1}."
+            )
+        arguments = dict(generation)
+        return cls(max_new_tokens, arguments.pop("seed", 0), arguments)
 
 
 def check_writes(model: Model) -> None:
@@ -61,53 +72,62 @@ def added_ids(model: Model, row: Row, continuation: str | None, writing: Writing
     assert model.tokenizer is not None
     if continuation is None:
         count = whole_number(writing.max_new_tokens, "max_new_tokens", 1)
-        model.check_row_length(0, len(row) + count - 1)
-        added = generate(model, row, replace(writing, max_new_tokens=count))
-    else:
-        added = model.tokenizer(continuation, add_special_tokens=False)["input_ids"]
+        check_room(model, len(row), count, ", or lower max_new_tokens")
+        return generate(model, row, replace(writing, max_new_tokens=count))
+    added: list[int] = model.tokenizer(continuation, add_special_tokens=False)["input_ids"]
     if not added:
         raise InvalidInput("the continuation has no token: there is nothing to explain.")
-    model.check_row_length(0, len(row) + len(added) - 1)
+    check_room(model, len(row), len(added), "")
     return added
 
 
-OURS = {
+def check_room(model: Model, prompt: int, added: int, advice: str) -> None:
+    """Refuse a text that is longer than the network can read; the last token is written, not read."""
+    if model.token_limit is not None and prompt + added - 1 > model.token_limit:
+        raise InvalidInput(
+            f"the prompt has {prompt} tokens, with {added} more after it, and {model.name} takes "
+            f"{model.token_limit}. Shorten the prompt{advice}."
+        )
+
+
+OURS = (
     "input_ids",
+    "inputs",
     "inputs_embeds",
     "attention_mask",
     "max_new_tokens",
     "max_length",
     "pad_token_id",
-}
-"""Arguments of generate that are not the caller's."""
-SEVERAL = ("num_return_sequences", "return_dict_in_generate")
-"""Arguments of generate that would change what it returns."""
+    "num_return_sequences",
+    "return_dict_in_generate",
+)
+"""Arguments of generate that headlight sets, or that would change what it returns."""
 
 
 def generate(model: Model, row: Row, writing: Writing) -> list[int]:
     """The ids the model itself would write after the row."""
-    for name in writing.arguments:
-        if name in OURS or name in SEVERAL:
-            raise InvalidOption(
-                f"generation={{{name!r}: …}} is not possible here. "
-                f"{'Use max_new_tokens=.' if name == 'max_length' else 'Leave it out.'}"
-            )
-    ids = torch.tensor([row.ids], device=model.device)
-    attended = torch.tensor([row.attended], device=model.device).long()
+    arguments: dict[str, Any] = {"do_sample": False, **writing.arguments}
+    for name in arguments:
+        if name in OURS:
+            advice = "Use max_new_tokens=." if name.startswith("max_") else "Leave it out."
+            raise InvalidOption(f"generation={{{name!r}: …}} is not possible here. {advice}")
+    if "stop_strings" in arguments:
+        arguments["tokenizer"] = model.tokenizer
     writer: Any = double(model).network
     generation = partial(
         writer.generate,
-        ids,
-        attention_mask=attended,
+        torch.tensor([row.ids], device=model.device),
+        attention_mask=torch.tensor([row.attended], device=model.device).long(),
         max_new_tokens=writing.max_new_tokens,
         pad_token_id=model.pad_id or 0,
-        **{"do_sample": False, **writing.arguments},
+        **arguments,
     )
+    seed = whole_number(writing.seed, "seed", 0)
     try:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(whole_number(writing.seed, "seed", 0))
+        with torch.random.fork_rng([model.device] if model.device.type == "cuda" else []):
+            torch.manual_seed(seed)
             written: Tensor = undisturbed(generation, plain_state(), torch.no_grad())
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, AttributeError) as error:
         said = " ".join(str(error).split())[:300]
         raise InvalidOption(
             f"transformers' generate does not take generation={dict(writing.arguments)!r}: {said}"
@@ -129,16 +149,44 @@ def continued(row: Row, added: Sequence[int], tokenizer: PreTrainedTokenizerBase
     surfaces = surfaces_of(row.ids, added, tokenizer)
     if surfaces is None or row.offsets is None or row.segments is None or len(row.texts) != 1:
         return replace(whole, texts=(), offsets=None, segments=None, word_ids=None)
-    spans, text = [], row.texts[0]
-    for surface, is_special in zip(surfaces, bare.is_special, strict=True):
-        spans.append((len(text), len(text) if is_special else len(text) + len(surface)))
-        text += "" if is_special else surface
+    spans: list[tuple[int, int]] = []
+    text = row.texts[0]
+    for token, surface, is_special in zip(added, surfaces, bare.is_special, strict=True):
+        # Bytes before a special token are finished by it; its own name is no text.
+        shown = surface.removesuffix(str(tokenizer.decode([token]))) if is_special else surface
+        text += shown
+        if is_special and shown and spans:
+            spans[-1] = (spans[-1][0], len(text))
+        spans.append((len(text) if is_special else len(text) - len(shown), len(text)))
     segments = (None if special else 0 for special in bare.is_special)
     return located(
         replace(whole, texts=(text,)),
-        (*row.offsets, *widened_spans(spans)),
+        (*row.offsets, *widened_spans(spans, bare.is_special)),
         (*row.segments, *segments),
     )
+
+
+def placed_by_decoding(row: Row, tokenizer: PreTrainedTokenizerBase) -> Row:
+    """A row of a tokenizer that does not say where tokens are, with the places that its decoder shows.
+
+    Refused unless the decoded tokens, one after the other, are the text itself.
+    """
+    own = [token for token, special in zip(row.ids, row.is_special, strict=True) if not special]
+    surfaces = surfaces_of((), own, tokenizer)
+    if surfaces is None or "".join(surfaces) != row.texts[0]:
+        raise InvalidInput(
+            "the tokenizer does not say where its tokens are in the text, and decoded they are another text. "
+            "Use its fast version (AutoTokenizer does), or explain_generation, which explains tokens."
+        )
+    ends = list(accumulate(map(len, surfaces), initial=0))
+    places = iter(widened_spans(list(pairwise(ends)), [False] * len(own)))
+    spans = [(0, 0) if special else next(places) for special in row.is_special]
+    return located(row, spans, [None if special else 0 for special in row.is_special])
+
+
+CONTEXT, CHUNK = 8, 64
+"""How many tokens are decoded before those that are looked for, and how many of these at once: the time of
+decoding grows with the square of both together."""
 
 
 def surfaces_of(
@@ -152,19 +200,32 @@ def surfaces_of(
     def decoded(ids: Sequence[int]) -> str:
         return str(tokenizer.decode(list(ids), clean_up_tokenization_spaces=False))
 
-    before, whole = decoded(prompt), decoded([*prompt, *added])
-    if not whole.startswith(before):
-        return None
-    shown = [decoded([*prompt, *added[:count]]) for count in range(1, len(added))]
-    inner = [max(len(text.rstrip(UNFINISHED)), len(before)) for text in shown]
-    return [whole[start:end] for start, end in pairwise([len(before), *inner, len(whole)])]
+    ids, surfaces, start = [*prompt, *added], [], len(prompt)
+    while start < len(ids):
+        before, end = ids[max(0, start - CONTEXT) : start], min(start + CHUNK, len(ids))
+        while end < len(ids) and decoded([*before, *ids[start:end]]).endswith(UNFINISHED):
+            end += 1
+        known, whole = decoded(before), decoded([*before, *ids[start:end]])
+        if not whole.startswith(known):
+            return None
+        steps = [decoded([*before, *ids[start:place]]) for place in range(start + 1, end)]
+        # What is not finished may be shorter than what was known before it.
+        lengths = accumulate(
+            (len(step.rstrip(UNFINISHED)) for step in steps), max, initial=len(known)
+        )
+        places = [min(length, len(whole)) for length in lengths]
+        surfaces += [whole[a:b] for a, b in pairwise([*places, len(whole)])]
+        start = end
+    return surfaces
 
 
-def widened_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in which a token that only begins a character covers the whole character."""
+def widened_spans(
+    spans: Sequence[tuple[int, int]], is_special: Sequence[bool]
+) -> list[tuple[int, int]]:
+    """Spans in which a token that only begins a character covers all of it; special ones stay empty."""
     widened = list(spans)
     for place in reversed(range(len(widened) - 1)):
         start, end = widened[place]
-        if start == end == widened[place + 1][0]:
+        if start == end == widened[place + 1][0] and not is_special[place]:
             widened[place] = (start, widened[place + 1][1])
     return widened

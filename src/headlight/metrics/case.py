@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.errors import InvalidOption, unknown_name
-from headlight.probing.probe import Answer, Probe, Subject
+from headlight.probing.probe import Outcome, Probe, Subject
 from headlight.registry.entries import Entry, Functions
 from headlight.tokens import ordinary
 
@@ -115,7 +115,7 @@ class Measure:
 
 Measures = dict[str, Measure]
 """Measures by the part of the metric; '' for a metric without parts."""
-Measuring = Generator[Sequence[Probe], Sequence[Answer], Measures]
+Measuring = Generator[Sequence[Probe], Sequence[Outcome], Measures]
 """A metric that asks the model: it yields its probes once, receives the answers, and returns its measures."""
 
 

@@ -20,7 +20,7 @@ from headlight.metrics.case import (
     check_protocol,
     passed_over,
 )
-from headlight.probing.probe import Answer, Probe, check_change
+from headlight.probing.probe import Outcome, Probe, check_change
 
 TENTHS = tuple(n / 10 for n in range(1, 11))
 NINTHS = tuple(n / 9 for n in range(1, 10))
@@ -123,7 +123,7 @@ def probes_of(case: Case, walk: Walk) -> tuple[list[float], list[Probe]]:
     return levels, [case.subject.whole, *shorter]
 
 
-def probability(answer: Answer) -> float:
+def probability(answer: Outcome) -> float:
     """The probability of the target."""
     return math.exp(answer.log_probability)
 

@@ -1,5 +1,6 @@
 """Figures for papers and slides; every function returns a matplotlib figure. Needs the extra `plot`."""
 
+from headlight.plot.answers import answer, answer_text
 from headlight.plot.canvas import dark_paper, save
 from headlight.plot.generation import generation
 from headlight.plot.heads import agreement, head_map, relative_positions, sample_sizes, thresholds
@@ -10,6 +11,8 @@ from headlight.plot.text import text
 
 __all__ = [
     "agreement",
+    "answer",
+    "answer_text",
     "bars",
     "boxes",
     "class_words",

@@ -9,7 +9,7 @@ from headlight.plot.canvas import colour, figure, paper
 from headlight.plot.fonts import PIXELS, POINTS, RIGHT_TO_LEFT_MARK, drawable, families, width_of
 from headlight.renderers.colours import blended
 from headlight.renderers.comparison import panels
-from headlight.renderers.layout import Box, sheet
+from headlight.renderers.layout import Box, Sheet, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,10 +32,14 @@ def text(
     difference: also show where the first gives more (green) or less (orange) than each of the others.
     """
     several = [attributions] if isinstance(attributions, Attribution) else attributions
+    shown = panels(several, difference=difference, colours=colours)
+    return painted(sheet(shown, width=width, columns=columns, measure=width_of))
+
+
+def painted(found: Sheet) -> "Figure":
+    """A sheet as a figure of its size."""
     drawn, axes = figure(1, 1)
     drawn.set_layout_engine("none")
-    shown = panels(several, difference=difference, colours=colours)
-    found = sheet(shown, width=width, columns=columns, measure=width_of)
     across, down = (WHOLE * ceil(length / WHOLE) for length in (found.width, found.height))
     drawn.set_size_inches(across / PIXELS, down / PIXELS)
     axes.set_position((0.0, 0.0, 1.0, 1.0))
@@ -58,7 +62,7 @@ def paint(axes: "Axes", box: Box) -> None:
         axes.add_patch(
             FancyBboxPatch(corner, box.width, height, boxstyle=style, facecolor=fill, linewidth=0)
         )
-    is_inked = box.fill is not None or box.style == "title"
+    is_inked = box.fill is not None or box.style in ("title", "piece")
     ink = colour(on.ink if is_inked else on.faint)
     if box.is_negative:
         y = box.y + 0.17 * box.size

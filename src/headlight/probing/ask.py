@@ -8,7 +8,7 @@ from torch import Tensor
 
 from headlight.batch import collate
 from headlight.models.model import Model
-from headlight.probing.probe import Answer, Probe
+from headlight.probing.probe import Outcome, Probe
 from headlight.running.double import double
 from headlight.running.logits import logits_of
 from headlight.running.memory import TOKENS_AT_ONCE, in_halves
@@ -18,13 +18,13 @@ from headlight.trace.goal import Goal, kind_of
 
 def ask(
     model: Model, probes: Sequence[Probe], tokens_at_once: int = TOKENS_AT_ONCE
-) -> list[Answer]:
+) -> list[Outcome]:
     """The answers to probes, in their order; the model runs once on equal probes."""
     unique = sorted(dict.fromkeys(probes), key=lambda probe: (len(probe.positions), len(probe)))
-    answers: dict[Probe, Answer] = {}
+    answers: dict[Probe, Outcome] = {}
     model = double(model)
 
-    def run(part: Sequence[Probe]) -> list[Answer]:
+    def run(part: Sequence[Probe]) -> list[Outcome]:
         return undisturbed(lambda: answered(model, part), plain_state(), torch.inference_mode())
 
     for batch in packed(model, unique, tokens_at_once):
@@ -45,7 +45,7 @@ def packed(model: Model, probes: Sequence[Probe], tokens_at_once: int) -> Iterat
         yield batch
 
 
-def answered(model: Model, batch: Sequence[Probe]) -> list[Answer]:
+def answered(model: Model, batch: Sequence[Probe]) -> list[Outcome]:
     """The answers to a batch of probes from one pass, computed from its logits in 64 bits."""
     inputs = collate(batch, model.pad_id or 0, model.device)
     if model.gives_few_logits:
@@ -71,4 +71,4 @@ def answered(model: Model, batch: Sequence[Probe]) -> list[Answer]:
     logs = goal.value(logits, inputs.present, "log_probability").tolist()
     rows = torch.arange(len(batch), device=logits.device)
     predicted = logits[rows, goal.columns[:, 0]].argmax(-1).tolist()
-    return [Answer(*fields) for fields in zip(values, logs, predicted, strict=True)]
+    return [Outcome(*fields) for fields in zip(values, logs, predicted, strict=True)]

@@ -1,4 +1,4 @@
-"""`Probe`: an input with tokens removed, on which the model is run; `Answer`: what the model returned."""
+"""`Probe`: an input with tokens removed, on which the model is run; `Outcome`: what the model returned."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ class Probe:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Outcome:
     """The target's logit and log-probability, and the class that the model finds most probable there."""
 
     logit: float

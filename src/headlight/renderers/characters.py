@@ -33,6 +33,11 @@ def visible(text: str) -> str:
     return "".join(" " if c.isspace() else c for c in harmless(text.replace("\r\n", "\n")))
 
 
+def lined(text: str) -> str:
+    """Visible text that keeps its line breaks."""
+    return "\n".join(visible(line) for line in text.replace("\r\n", "\n").split("\n"))
+
+
 def is_unfit(character: str) -> bool:
     """Whether a character is a control, a lone surrogate, or reverses text; XML forbids most of them."""
     return (

@@ -1,9 +1,10 @@
 """Importing this registers how every kind of result is shown in a notebook and in a terminal."""
 
+from headlight.answer import Answer
 from headlight.attribution import Attribution, Generation
 from headlight.display import DISPLAYS
 from headlight.headmask import HeadMask
-from headlight.renderers import heads, html, matrix, terminal
+from headlight.renderers import answers, heads, html, matrix, terminal
 from headlight.tokenmixing import TokenMixing
 
 DISPLAYS.register(Attribution, lambda found: html.fragment([found]), terminal.HeatMap)
@@ -13,4 +14,5 @@ DISPLAYS.register(
 DISPLAYS.register(
     TokenMixing, lambda found: matrix.table(matrix.mixing_cells(found)), matrix.MatrixMap
 )
+DISPLAYS.register(Answer, answers.html.fragment, answers.terminal.AnswerText)
 DISPLAYS.register(HeadMask, heads.table, heads.HeadMap)

@@ -7,7 +7,7 @@ from headlight.attribution import Attribution
 from headlight.renderers.characters import harmless
 from headlight.renderers.colours import Palette, hue, is_marked, opacity
 from headlight.renderers.comparison import Panel, are_of_one_text, panels
-from headlight.renderers.pieces import Piece, headline, meaning, pieces
+from headlight.renderers.pieces import ColouredText, Piece, coloured_text, headline
 from headlight.renderers.registry import RENDERERS
 
 PAGE = """<!doctype html>
@@ -63,21 +63,36 @@ def fragment(
 
 def section(panel: Panel, begins_row: bool = False) -> str:
     """One heat map with its headline, legend and notes; the direction of writing is set line by line."""
-    attribution, colours = panel.attribution, panel.colours
-    spans = "".join(
-        safe(piece.before) + span(piece, attribution.signed, colours)
-        for piece in pieces(attribution)
-    )
-    notes = "".join(
-        f'<p style="margin:.2em 0;font-size:.85em"><em>note: {safe(note)}</em></p>'
-        for note in attribution.notes
-    )
+    attribution = panel.attribution
+    shown = coloured_text(attribution, panel.colours)
     place = "min-width:0;grid-column-start:1" if begins_row else "min-width:0"
     return (
         f'<div style="{place}"><p style="margin:.8em 0 .2em;font-size:.85em"><strong>'
-        f"{safe(headline(attribution))}</strong> &nbsp; {legend(attribution, colours)}</p>\n"
+        f"{safe(headline(attribution))}</strong> &nbsp; {legend(shown)}</p>\n"
+        f"{paragraph(spans(shown))}\n{notes(attribution.notes)}</div>"
+    )
+
+
+def paragraph(content: str) -> str:
+    """Text as it was written, with its spaces and line breaks, each line in its own direction of writing."""
+    return (
         '<p dir="auto" style="margin:0;white-space:pre-wrap;overflow-wrap:anywhere;'
-        f'unicode-bidi:plaintext;text-align:start">{spans}</p>\n{notes}</div>'
+        f'unicode-bidi:plaintext;text-align:start">{content}</p>'
+    )
+
+
+def notes(several: Sequence[str]) -> str:
+    """Notes, one below the other."""
+    return "".join(
+        f'<p style="margin:.2em 0;font-size:.85em"><em>note: {safe(note)}</em></p>'
+        for note in several
+    )
+
+
+def spans(shown: ColouredText) -> str:
+    """The pieces of a text and what is between them."""
+    return "".join(
+        safe(piece.before) + span(piece, shown.is_signed, shown.colours) for piece in shown.pieces
     )
 
 
@@ -102,9 +117,9 @@ def overlay(share: float, is_signed: bool, colours: Palette) -> str:
     return f"rgba({red},{green},{blue},{opacity(share)})"
 
 
-def legend(attribution: Attribution, colours: Palette) -> str:
+def legend(shown: ColouredText) -> str:
     """What the colours mean."""
     return " ".join(
-        f'<span style="{style(share, attribution.signed, colours)};padding:0 .4em">{words}</span>'
-        for words, share in meaning(attribution, colours)
+        f'<span style="{style(share, shown.is_signed, shown.colours)};padding:0 .4em">{words}</span>'
+        for words, share in shown.meaning
     )

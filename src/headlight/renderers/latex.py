@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from headlight.attribution import Attribution
 from headlight.renderers.colours import Palette, is_marked, palette, shade
-from headlight.renderers.pieces import Piece, headline, pieces
+from headlight.renderers.pieces import ColouredText, Piece, coloured_text, headline
 from headlight.renderers.registry import RENDERERS
 
 ESCAPES = {
@@ -19,25 +19,40 @@ ESCAPES = {
     **{c: f"\\{c}" for c in "&%$#_{}"},
 }
 
+HEAD = "% needs \\usepackage[T1]{fontenc} and \\usepackage{xcolor}\n"
+
 
 @RENDERERS.register("latex")
 def latex(attributions: Sequence[Attribution]) -> str:
     """Paragraphs of coloured tokens."""
-    head = "% needs \\usepackage[T1]{fontenc} and \\usepackage{xcolor}\n"
-    return head + "\n".join(paragraph(a, palette("blue_red")) for a in attributions)
+    return HEAD + "\n".join(paragraph(a, palette("blue_red")) for a in attributions)
 
 
 def paragraph(attribution: Attribution, colours: Palette) -> str:
     """One heat map under its headline."""
-    boxes = "".join(
-        (" " if piece.before.strip(" \n\t") == "" and piece.before else escaped(piece.before))
-        + box(piece, attribution.signed, colours)
-        for piece in pieces(attribution)
-    )
-    notes = "".join(f"\\emph{{note: {escaped(note)}}}\\par\n" for note in attribution.notes)
+    shown = coloured_text(attribution, colours)
     return (
         f"\\noindent\\textbf{{{escaped(headline(attribution))}}}\\\\\n"
-        f"{{\\setlength{{\\fboxsep}}{{1pt}}\\raggedright {boxes}\\par}}\n{notes}"
+        f"{ragged(boxes(shown))}\n{notes(attribution.notes)}"
+    )
+
+
+def ragged(content: str) -> str:
+    """Coloured boxes as a paragraph that is not stretched."""
+    return f"{{\\setlength{{\\fboxsep}}{{1pt}}\\raggedright {content}\\par}}"
+
+
+def notes(several: Sequence[str]) -> str:
+    """Notes, one below the other."""
+    return "".join(f"\\emph{{note: {escaped(note)}}}\\par\n" for note in several)
+
+
+def boxes(shown: ColouredText) -> str:
+    """The pieces of a text and what is between them."""
+    return "".join(
+        (" " if piece.before.strip(" \n\t") == "" and piece.before else escaped(piece.before))
+        + box(piece, shown.is_signed, shown.colours)
+        for piece in shown.pieces
     )
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import Literal
 
-from headlight.attribution import Attribution
+import regex
+
 from headlight.errors import InvalidOption
 from headlight.renderers.characters import (
     JOINER,
@@ -23,7 +24,7 @@ from headlight.renderers.characters import (
 )
 from headlight.renderers.colours import Palette, Rgb, hue, is_marked, opacity
 from headlight.renderers.comparison import Panel
-from headlight.renderers.pieces import Piece, headline, meaning, pieces, scale_words
+from headlight.renderers.pieces import ColouredText, Piece, coloured_text, headline
 
 SIZE = 16.0
 SMALL = 12.0
@@ -35,6 +36,7 @@ NARROWEST = 120.0
 """The smallest width of a column."""
 BOLD = 1.15
 """How much wider bold letters are."""
+SPACES = regex.compile(r"(\s+)")
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
 EMPTY = 0.3
 """Width of a token that is nothing but white space, in font sizes."""
@@ -120,16 +122,30 @@ def panel_boxes(
     panel: Panel, left: float, top: float, width: float, measure: Measure
 ) -> tuple[list[Box], float]:
     """The boxes of one heat map, and where it ends: headline, text, legend, notes."""
-    attribution, colours = panel.attribution, panel.colours
-    parts = [
+    attribution = panel.attribution
+    shown = coloured_text(attribution, panel.colours)
+    paragraphs = [
         label(headline(attribution), "title", measure),
-        *text(attribution, colours, measure),
-        legend(attribution, colours, measure),
+        *text(shown, measure),
+        legend(shown, measure),
         *(label(f"note: {note}", "note", measure) for note in attribution.notes),
     ]
+    return stacked(paragraphs, left, top, width, measure)
+
+
+def column(paragraphs: Iterable[Sequence[Item]], width: float, measure: Measure) -> Sheet:
+    """Paragraphs one below the other on a sheet of their own."""
+    boxes, bottom = stacked(paragraphs, MARGIN, MARGIN, width - 2 * MARGIN, measure)
+    return Sheet(width, bottom + MARGIN, tuple(boxes))
+
+
+def stacked(
+    paragraphs: Iterable[Sequence[Item]], left: float, top: float, width: float, measure: Measure
+) -> tuple[list[Box], float]:
+    """The boxes of paragraphs, one below the other, and where the last ends."""
     boxes: list[Box] = []
     base = "L"
-    for paragraph in parts:
+    for paragraph in paragraphs:
         base = base_direction(paragraph) or base
         for line in broken(paragraph, width, measure):
             size = max((item.box.size for item in line), default=SIZE)
@@ -152,26 +168,34 @@ def label(words: str, style: Style, measure: Measure) -> list[Item]:
     return found
 
 
-def legend(attribution: Attribution, colours: Palette, measure: Measure) -> list[Item]:
+def plain(words: str, style: Style, measure: Measure) -> list[Item]:
+    """A line of text without colours, word by word, each in its direction."""
+    return [
+        Item(Box(part, 0, 0, measure(part, SIZE), SIZE, style), direction(part))
+        for part in SPACES.split(visible(words))
+        if part
+    ]
+
+
+def legend(shown: ColouredText, measure: Measure) -> list[Item]:
     """What the colours mean."""
     found: list[Item] = []
-    for word, share in meaning(attribution, colours):
+    for word, share in shown.meaning:
         box = Box(word, 0, 0, measure(word, SMALL), SMALL, "note")
-        found.append(Item(filled(box, share, attribution.signed, colours), "L"))
+        found.append(Item(filled(box, share, shown.is_signed, shown.colours), "L"))
         found.append(Item(Box("  ", 0, 0, measure("  ", SMALL), SMALL, "note"), "L"))
-    return [*found, *label(scale_words(attribution), "note", measure)]
+    return [*found, *label(shown.scale, "note", measure)]
 
 
-def text(attribution: Attribution, colours: Palette, measure: Measure) -> list[list[Item]]:
-    """The pieces of an attribution and the gaps between them, by lines of the original text."""
+def text(shown: ColouredText, measure: Measure) -> list[list[Item]]:
+    """The pieces of a text and the gaps between them, by lines of the original text."""
     lines: list[list[Item]] = [[]]
-    shown = joined(pieces(attribution))
-    for piece in shown:
+    for piece in joined(shown.pieces):
         for number, gap in enumerate(piece.before.split("\n")):
             if number:
                 lines.append([])
             lines[-1] += gap_items(gap, measure)
-        lines[-1].append(piece_item(piece, attribution.signed, colours, measure))
+        lines[-1].append(piece_item(piece, shown.is_signed, shown.colours, measure))
     return lines
 
 

@@ -29,6 +29,30 @@ class Piece:
     segment: int | None
 
 
+@dataclass(frozen=True)
+class ColouredText:
+    """Pieces of a text on one scale, the colours of their scores, and what the strongest colour stands for."""
+
+    pieces: tuple[Piece, ...]
+    is_signed: bool
+    colours: Palette
+    scale: str
+
+    @property
+    def meaning(self) -> tuple[tuple[str, float], ...]:
+        """The legend of the colours, as (word, share) pairs."""
+        positive, negative, unsigned = self.colours.words
+        known = ((positive, 1.0), (negative, -1.0)) if self.is_signed else ((unsigned, 1.0),)
+        beyond = [p.share for p in self.pieces if is_beyond(p.share) and not p.is_special]
+        return (*known, *((BEYOND, abs(share)) for share in beyond[:1]))
+
+
+def coloured_text(attribution: Attribution, colours: Palette) -> ColouredText:
+    """The text of an attribution in the colours of its scores."""
+    shown = tuple(pieces(attribution))
+    return ColouredText(shown, attribution.signed, colours, scale_words(attribution))
+
+
 def pieces(attribution: Attribution) -> list[Piece]:
     """The text in order, with special tokens in their places."""
     return scaled(unscaled(attribution))
@@ -124,11 +148,3 @@ def scale_words(attribution: Attribution) -> str:
     sinks = sum(sink and not special and not scaled for sink, special, scaled in flags)
     others = ("", " but the first", " but the first of each window")[min(sinks, 2)]
     return f"scale: largest ordinary {attribution.unit}{others}"
-
-
-def meaning(attribution: Attribution, colours: Palette) -> tuple[tuple[str, float], ...]:
-    """The legend of the colours, as (word, share) pairs."""
-    positive, negative, unsigned = colours.words
-    known = ((positive, 1.0), (negative, -1.0)) if attribution.signed else ((unsigned, 1.0),)
-    beyond = [p.share for p in pieces(attribution) if is_beyond(p.share) and not p.is_special]
-    return (*known, *((BEYOND, abs(share)) for share in beyond[:1]))

@@ -8,7 +8,7 @@ from headlight.errors import unknown_name
 from headlight.renderers.characters import visible
 from headlight.renderers.colours import DARK, LIGHT, PAPERS, Paper, as_hex
 from headlight.renderers.comparison import panels
-from headlight.renderers.layout import Box, sheet
+from headlight.renderers.layout import Box, Sheet, sheet
 from headlight.renderers.pieces import headline
 from headlight.renderers.registry import RENDERERS
 
@@ -29,13 +29,18 @@ def svg(
     colours: str = "blue_red",
 ) -> str:
     """Heat maps, one below the other or in columns. paper: 'light', 'dark', or 'auto' as the viewer prefers."""
-    if paper not in (*PAPERS, "auto"):
-        raise unknown_name("paper", paper, (*PAPERS, "auto"))
     shown = panels(attributions, difference=difference, colours=colours)
     found = sheet(shown, width=width, columns=columns)
+    about = "heat map: " + "; ".join(headline(panel.attribution) for panel in shown)
+    return drawing(found, about, paper)
+
+
+def drawing(found: Sheet, about: str, paper: str) -> str:
+    """A sheet as SVG, with a sentence for those who cannot see it."""
+    if paper not in (*PAPERS, "auto"):
+        raise unknown_name("paper", paper, (*PAPERS, "auto"))
     on = PAPERS.get(paper, LIGHT)
     classes = "headlight-" if paper == "auto" else ""
-    about = "heat map: " + "; ".join(headline(panel.attribution) for panel in shown)
     size = f'width="{found.width:g}" height="{found.height:g}"'
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} '

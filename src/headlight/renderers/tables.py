@@ -1,9 +1,9 @@
-"""Attributions as a table with one row per token: CSV and Parquet, for pandas and other programs."""
+"""Attributions as a table with one row per token: CSV, TSV and Parquet, for pandas and other programs."""
 
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -66,20 +66,36 @@ def rows(attributions: Sequence[Attribution]) -> Iterator[dict[str, Any]]:
 @RENDERERS.register("csv")
 def as_csv(attributions: Sequence[Attribution]) -> str:
     """Comma-separated values with a header and one row per token."""
-    written = io.StringIO()
-    table = csv.DictWriter(written, list(COLUMNS), lineterminator="\n")
-    table.writeheader()
-    table.writerows(rows(attributions))
-    return written.getvalue()
+    return separated(COLUMNS, rows(attributions), ",")
+
+
+@RENDERERS.register("tsv")
+def as_tsv(attributions: Sequence[Attribution]) -> str:
+    """Tab-separated values with a header and one row per token."""
+    return separated(COLUMNS, rows(attributions), "\t")
 
 
 def as_parquet(attributions: Sequence[Attribution]) -> bytes:
     """The same table as a Parquet file."""
+    return in_parquet(COLUMNS, rows(attributions))
+
+
+def separated(columns: Mapping[str, str], lines: Iterable[Mapping[str, Any]], mark: str) -> str:
+    """A header and lines whose values a comma or a tab separates."""
+    written = io.StringIO()
+    table = csv.DictWriter(written, list(columns), lineterminator="\n", delimiter=mark)
+    table.writeheader()
+    table.writerows(lines)
+    return written.getvalue()
+
+
+def in_parquet(columns: Mapping[str, str], lines: Iterable[Mapping[str, Any]]) -> bytes:
+    """Lines as a Parquet file with these columns and types."""
     try:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
         raise missing_extra("pyarrow", "data", "writing Parquet") from error
-    schema = arrow.schema([(name, arrow.type_for_alias(kind)) for name, kind in COLUMNS.items()])
+    schema = arrow.schema([(name, arrow.type_for_alias(kind)) for name, kind in columns.items()])
     written = io.BytesIO()
-    parquet.write_table(arrow.Table.from_pylist(list(rows(attributions)), schema), written)
+    parquet.write_table(arrow.Table.from_pylist(list(lines), schema), written)
     return written.getvalue()

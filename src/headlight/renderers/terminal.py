@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headlight.attribution import Attribution, Generation
-from headlight.renderers.characters import visible
+from headlight.renderers.characters import lined, visible
 from headlight.renderers.colours import (
     DARK,
     PALETTES,
@@ -20,7 +20,7 @@ from headlight.renderers.colours import (
     shade,
 )
 from headlight.renderers.comparison import differences
-from headlight.renderers.pieces import headline, meaning, pieces, scale_words
+from headlight.renderers.pieces import ColouredText, Piece, coloured_text, headline
 from headlight.renderers.registry import RENDERERS
 from headlight.renderers.token_names import generation_names
 from headlight.tokens import outside_names
@@ -41,13 +41,19 @@ class HeatMap:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text(headline(self.attribution), style="bold")
-        if console.no_color or console.color_system is None:
-            yield score_table(self.attribution)
+        shown = coloured_text(self.attribution, self.colours)
+        if is_plain(console):
+            yield score_table(shown)
         else:
-            yield coloured(self.attribution, self.colours)
-            yield legend(self.attribution, self.colours)
+            yield coloured(shown)
+            yield legend(shown)
         for note in self.attribution.notes:
             yield Text(f"note: {note}", style="italic")
+
+
+def is_plain(console: Console) -> bool:
+    """Whether a console shows no colours."""
+    return console.no_color or console.color_system is None
 
 
 def style_of(share: float, is_signed: bool, colours: Palette) -> str:
@@ -59,43 +65,49 @@ def style_of(share: float, is_signed: bool, colours: Palette) -> str:
     return f"rgb(255,255,255) on rgb({red},{green},{blue}){mark}"
 
 
-def coloured(attribution: Attribution, colours: Palette) -> Text:
+def coloured(shown: ColouredText) -> Text:
     """The text with the colour of its score under every piece; special tokens are dim."""
     line = Text()
-    for piece in pieces(attribution):
-        line.append(visible(piece.before))
-        if piece.is_special:
-            line.append(visible(piece.text), style="dim")
-        else:
-            line.append(
-                visible(piece.text), style=style_of(piece.share, attribution.signed, colours)
-            )
+    for piece in shown.pieces:
+        line.append(lined(piece.before))
+        style = "dim" if piece.is_special else style_of(piece.share, shown.is_signed, shown.colours)
+        line.append(lined(piece.text), style=style)
     return line
 
 
-def legend(attribution: Attribution, colours: Palette) -> Text:
+def legend(shown: ColouredText) -> Text:
     """What the colours mean."""
     line = Text()
-    for word, share in meaning(attribution, colours):
-        line.append(word, style=style_of(share, attribution.signed, colours))
+    for word, share in shown.meaning:
+        line.append(word, style=style_of(share, shown.is_signed, shown.colours))
         line.append("  ")
-    line.append(scale_words(attribution), style="dim")
+    line.append(shown.scale, style="dim")
     return line
 
 
-def score_table(attribution: Attribution) -> Table:
+def score_table(shown: ColouredText) -> Table:
     """Numbers and bars, for terminals without colour and for files; special tokens have no bar."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(justify="right")
     table.add_column(justify="right")
     table.add_column()
-    for piece in pieces(attribution):
-        length = 0 if piece.is_special else round(min(abs(piece.share), 1) * BAR_WIDTH)
-        bar = ("+" if piece.share >= 0 else "-") * length
-        bar += BEYOND if is_beyond(piece.share) and not piece.is_special else ""
-        number = f"{piece.score:+.3g}" if attribution.signed else f"{piece.score:.3g}"
-        table.add_row(Text(visible(piece.text)), number, bar)
+    for piece in shown.pieces:
+        number = score_words(piece.score, shown.is_signed)
+        table.add_row(Text(visible(piece.text)), number, bar(piece))
     return table
+
+
+def score_words(score: float, is_signed: bool) -> str:
+    """A score in three digits."""
+    return f"{score:+.3g}" if is_signed else f"{score:.3g}"
+
+
+def bar(piece: Piece) -> str:
+    """A row of signs as long as the share of a piece; special tokens have none."""
+    if piece.is_special:
+        return ""
+    length = round(min(abs(piece.share), 1) * BAR_WIDTH)
+    return ("+" if piece.share >= 0 else "-") * length + BEYOND * is_beyond(piece.share)
 
 
 def comparison(attributions: Sequence[Attribution]) -> RenderableType:
@@ -132,8 +144,13 @@ def matrix_table(generation: Generation) -> Table:
 @RENDERERS.register("terminal")
 def terminal(attributions: Sequence[Attribution]) -> str:
     """Coloured text with ANSI escapes."""
+    return with_escapes(comparison(attributions))
+
+
+def with_escapes(shown: RenderableType) -> str:
+    """What a terminal of 100 columns with all colours would show."""
     console = Console(
         file=StringIO(), force_terminal=True, color_system="truecolor", no_color=False, width=100
     )
-    console.print(comparison(attributions))
+    console.print(shown)
     return str(console.file.getvalue())  # type: ignore[attr-defined]

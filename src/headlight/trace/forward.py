@@ -1,6 +1,7 @@
 """`Pass`: one forward pass that was watched: its inputs, what was captured, and the logits."""
 
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -142,10 +143,8 @@ def embedded(model: Model, inputs: Inputs) -> Tensor:
     """The input of the first block, from a pass that goes no further."""
     model = double(model)
     recorder = Recorder(Wants(only_embeddings=True))
-    try:
+    with suppress(Embedded):
         undisturbed(lambda: logits_of(model, inputs), plain_state(), watching(model, recorder))
-    except Embedded:
-        pass
     assert recorder.embeddings is not None, "the pass looked up no embeddings"
     return recorder.embeddings
 

@@ -25,7 +25,8 @@ class Goal:
     positions: the tokens at which the terms are read. columns: where the logits of these tokens are among
     those that were computed. weights: the weight of each token's row in the read-out; None if it is not
     known. kind: how logits become probabilities. outputs: what is explained in each row, the logit or the
-    probability. is_joint: whether the terms are parts of one answer, whose probabilities are multiplied.
+    probability. are_joint: of each row, whether its terms are tokens of one answer, whose probabilities are
+    multiplied.
     """
 
     resolved: tuple[ResolvedTarget, ...]
@@ -36,7 +37,7 @@ class Goal:
     weights: Scores | None
     kind: Literal["class", "sigmoid", "span", "value"]
     outputs: tuple[str, ...]
-    is_joint: bool = False
+    are_joint: tuple[bool, ...] = ()
 
     def term_logits(self, logits: Tensor) -> TermValues:
         """The logits of the terms."""
@@ -66,10 +67,11 @@ class Goal:
             return values
         logs = self.term_log_probabilities(logits, present)
         log_values = (logs * self.signs).sum(1)
-        is_product = self.is_joint or self.kind == "span"
+        joint = self.are_joint or (False,) * len(logits)
+        products = torch.tensor([j or self.kind == "span" for j in joint], device=logits.device)
         by_name = {
             "logit": values,
-            "probability": log_values.exp() if is_product else (logs.exp() * self.signs).sum(1),
+            "probability": log_values.exp().where(products, (logs.exp() * self.signs).sum(1)),
             "log_probability": log_values,
         }
         return torch.stack([by_name[name][row] for row, name in enumerate(outputs)])
@@ -107,6 +109,7 @@ class Goal:
             signs=self.signs.repeat(count, 1),
             weights=None if self.weights is None else self.weights.repeat(count, 1),
             outputs=self.outputs * count,
+            are_joint=self.are_joint * count,
         )
 
     @property
@@ -159,7 +162,7 @@ def goal_of(
         weights=reading_weights(resolved, inputs, logits.dtype),
         kind=kind_of(model),
         outputs=tuple(target.output for target in targets),
-        is_joint=any(target.span is not None for target in targets),
+        are_joint=tuple(target.span is not None for target in targets),
     )
 
 
@@ -205,4 +208,10 @@ def check_target(target: Target, task: Task) -> None:
             allowed = ", ".join(sorted(FIELDS[task]))
             raise InvalidOption(
                 f"Target({name}={value!r}) means nothing for {task}. It takes: {allowed}, output."
+            )
+        is_fixed = task is Task.CAUSAL and target.span is not None and name != "part"
+        if is_fixed and value is not None and name not in ("span", "weights"):
+            raise InvalidOption(
+                f"Target({name}={value!r}, span={target.span}) is not possible: a span says itself which "
+                f"tokens are explained. Leave out span or {name}."
             )

@@ -43,7 +43,7 @@ class Wants:
 
 
 class Embedded(BaseException):
-    """Ends a pass of which only the embeddings are wanted; no error, and no handler of the network's may stop it."""
+    """Ends a pass of which only the embeddings are wanted; it is no error that a network may handle."""
 
 
 @dataclass(frozen=True, eq=False)

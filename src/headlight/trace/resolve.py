@@ -295,7 +295,7 @@ def resolve_masked(asked: Unresolved) -> ResolvedTarget:
 
 
 def resolve_next(asked: Unresolved) -> ResolvedTarget:
-    """The token after the last one, or after the position that the target names; or tokens of the row itself."""
+    """The token after the last one or after a position that the target names, or tokens of the row itself."""
     places = read_positions(asked.target, asked.row)
     if asked.target.span is None:
         return resolved_token(asked, places[0])
@@ -313,8 +313,8 @@ def read_positions(target: Target, row: Row) -> tuple[int, ...]:
         first, last = target.span
         if not 0 < first <= last < len(row):
             raise InvalidOption(
-                f"span {target.span} does not exist: the input has {len(row)} tokens, and nothing comes before "
-                "its first, token 0."
+                f"span {target.span} does not exist: the input has {len(row)} tokens, and nothing comes "
+                "before its first, token 0."
             )
         return tuple(range(first - 1, last))
     position = chosen_position(target, row)
