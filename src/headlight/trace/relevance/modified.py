@@ -88,6 +88,11 @@ class Modifiable(TorchFunctionMode):
             self.refuse(f"'{name}' with weights that are computed from the input", result)
         return result
 
+    def forget(self) -> None:
+        """Let go of all values, once the pass has ended."""
+        for marks in (self.marks, self.pointwise, self.roots, self.activations):
+            marks.known.clear()
+
     def refuse(self, what: str, result: Any, is_known: Callable[[], bool] = lambda: False) -> None:
         """Refuse modified gradients that reach these results, unless their place is known by then."""
         several = [value for value in tensors([result]) if takes(value)]
@@ -456,5 +461,7 @@ def modifiable(network: nn.Module, steering: Steering) -> Iterator[None]:
                 undo.callback(own.pop, "forward") if former is None else undo.callback(
                     own.__setitem__, "forward", former
                 )
+        # The graph refers to the mode, and what it has marked refers to the graph: a circle that nobody would free.
+        undo.callback(mode.forget)
         undo.enter_context(mode)
         yield
