@@ -1,7 +1,9 @@
 """After any call, also one that raised, the network is as it was."""
 
 from collections.abc import Callable
+from gc import collect
 from typing import Any
+from weakref import ref
 
 import pytest
 import torch
@@ -91,3 +93,25 @@ def test_a_hook_that_raises_leaves_no_mark() -> None:
         headlight.explain(wrapped, Batch.from_ids(rows()), list(METHODS), **options(*METHODS))
     assert_same(before, fingerprint(net))
     handle.remove()
+
+
+@families("bert", "gpt2", "llama")
+def test_nothing_of_a_pass_stays_in_memory(family: str) -> None:
+    """The garbage collector does not see circles through torch's graph, so none may be left."""
+    net = network(family, Task.SEQUENCE)
+    seen: list[ref[torch.Tensor]] = []
+
+    def see(_module: object, _args: object, output: object) -> None:
+        if isinstance(output, torch.Tensor) and output.requires_grad:
+            seen.append(ref(output))
+
+    handles = [module.register_forward_hook(see) for module in net.modules()]
+    wrapped = headlight.wrap(net)
+    several = ["attn_lrp", "gim", "rollout", "attcat", "alti", "lrp", "integrated_gradients"]
+    for names in (several[:2], several, list(METHODS)):
+        headlight.explain(wrapped, Batch.from_ids(rows()), names, **options(*names, family=family))
+    collect()
+    assert seen
+    assert not any(each() is not None for each in seen)
+    for handle in handles:
+        handle.remove()

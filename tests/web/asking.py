@@ -46,3 +46,24 @@ ASKED: dict[str, dict[str, Any]] = {
 
 def asked(path: str, **changes: Any) -> dict[str, Any]:
     return {"model": "classifier", "text": TEXT, **ASKED[path], **changes}
+
+
+CHAT = [
+    {"role": "system", "content": "be good"},
+    {"role": "user", "content": "who wrote it"},
+]
+PASSAGES = [
+    {"name": "library", "text": "it was written by mary shelley in london"},
+    {"name": "film", "text": "the film is dull. it is never boring"},
+]
+ANSWER = " it was mary shelley. the film is bad 😀."
+
+
+def answering(**changes: Any) -> dict[str, Any]:
+    """A question with sources, as a chat."""
+    return {"model": "chatter", "prompt": CHAT, "sources": PASSAGES, **changes}
+
+
+def passages() -> dict[str, str]:
+    """The sources as the library takes them."""
+    return {each["name"]: each["text"] for each in PASSAGES}

@@ -1,6 +1,7 @@
 """One application over models of every kind."""
 
 from collections.abc import Iterator
+from copy import deepcopy
 
 import pytest
 from transformers import PreTrainedTokenizerFast
@@ -25,6 +26,31 @@ def sentiment() -> Model:
 def rater(tokenizer: PreTrainedTokenizerFast) -> Model:
     """A BERT that gives a number."""
     return headlight.wrap(network("bert", Task.REGRESSION), tokenizer, name="tiny rater")
+
+
+CHAT_TEMPLATE = (
+    "{% for message in messages %}<s>{{ message['role'] }}: {{ message['content'] }}</s>{% endfor %}"
+    "{% if add_generation_prompt %}<s>assistant:{% endif %}"
+)
+
+
+@pytest.fixture(scope="session")
+def chatter(byte_tokenizer: PreTrainedTokenizerFast) -> Model:
+    """A language model with a chat template and room for sources."""
+    tokenizer = deepcopy(byte_tokenizer)
+    tokenizer.chat_template = CHAT_TEMPLATE
+    net = network("llama", Task.CAUSAL, vocab_size=360, max_position_embeddings=1024)
+    return headlight.wrap(net, tokenizer, name="tiny chatter")
+
+
+@pytest.fixture(scope="session")
+def asking(chatter: Model, classifier: Model) -> Iterator[Site]:
+    """An application that answers questions."""
+    limits = Limits(
+        sources=3, source_characters=200, prompt_tokens=300, answer_tokens=24, answer_words=12
+    )
+    with site({"chatter": chatter, "classifier": classifier}, limits=limits) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

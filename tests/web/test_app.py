@@ -8,7 +8,7 @@ from tests.web.sites import Site
 def test_the_schema_has_every_route_with_what_it_takes_and_gives(page: Site) -> None:
     schema = page.get("/api/openapi.json").json()
     routes = [r for r in page.app.routes if isinstance(r, APIRoute) and r.include_in_schema]
-    assert len(routes) == 12
+    assert len(routes) == 15
     assert set(schema["paths"]) == {route.path for route in routes}
     for route in routes:
         ((verb, told),) = schema["paths"][route.path].items()
@@ -22,6 +22,10 @@ def test_the_schema_has_every_route_with_what_it_takes_and_gives(page: Site) -> 
                 "application/json",
                 "application/x-tex",
             }
+        elif route.path == "/api/write":
+            (kind,) = given
+            assert kind == "application/x-ndjson"
+            assert set(given[kind]["schema"]["properties"]) == {"answer", "is_done"}
         else:
             assert "$ref" in given["application/json"]["schema"]
         refusal = told["responses"]["4XX"]["content"]["application/json"]["schema"]["$ref"]

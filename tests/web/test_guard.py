@@ -42,6 +42,7 @@ def policy(response: httpx.Response) -> dict[str, str]:
 
 ANSWERS: dict[str, tuple[int, str, str, dict[str, Any]]] = {
     "page": (200, "GET", "/", {}),
+    "page for answers": (200, "GET", "/answers", {}),
     "results page": (200, "GET", "/results", {}),
     "static": (200, "GET", "/static/style.css", {}),
     "icon": (200, "GET", "/favicon.ico", {}),
@@ -157,7 +158,7 @@ def test_with_the_token_everything_is(locked: Site) -> None:
     assert refused(nowhere)[0] == 404
 
 
-@pytest.mark.parametrize("path", ["/", "/results", "/static/style.css"])
+@pytest.mark.parametrize("path", ["/", "/answers", "/results", "/static/style.css"])
 def test_the_page_needs_no_token(locked: Site, path: str) -> None:
     response = locked.get(path)
     assert response.status_code == 200

@@ -40,7 +40,7 @@ def test_a_script_imports_files_of_the_page_only(path: Path) -> None:
     assert set(re.findall(r"https?://[^\"'` ]+", text)) <= {"http://www.w3.org/2000/svg"}
 
 
-@pytest.mark.parametrize("page", ["index.html", "results.html"])
+@pytest.mark.parametrize("page", ["index.html", "answers.html", "results.html"])
 def test_a_page_has_every_id_that_its_scripts_ask_for(page: str) -> None:
     html = (STATIC / page).read_text("utf-8")
     (entry,) = re.findall(r'type="module" src="/static/([^"]+)"', html)

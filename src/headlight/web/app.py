@@ -11,8 +11,9 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
+from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 
 from headlight import __version__
@@ -21,29 +22,38 @@ from headlight.methods import METHODS
 from headlight.models.model import Model
 from headlight.web.about import add_about
 from headlight.web.answers import explaining
+from headlight.web.answers.answering import answer as explained_answer
 from headlight.web.answers.curves import curves as deletion_curves
 from headlight.web.answers.generation import generate as generated
 from headlight.web.answers.heads import head_map
 from headlight.web.answers.hiding import hide as probability_change
 from headlight.web.answers.layers import layers as by_layer
 from headlight.web.answers.mixing import mixing
+from headlight.web.answers.without import without as probability_without
+from headlight.web.answers.writing import write as written
 from headlight.web.exports import FILES, export
 from headlight.web.guard import HEADERS, LOOPBACK, Guard, refusal_body
 from headlight.web.limits import Limits, Refusal
 from headlight.web.loaded_models import LoadedModels
 from headlight.web.questions import (
+    Ask,
     Curves,
     Explain,
+    ExplainAnswer,
     Export,
     Generate,
     Hide,
     Layers,
     Mix,
     Question,
+    Without,
+    Write,
 )
 from headlight.web.replies import (
+    AnswerChange,
     DeletionCurves,
     Disagreements,
+    ExplainedAnswer,
     Explanation,
     Generated,
     HeadMap,
@@ -53,13 +63,16 @@ from headlight.web.replies import (
     ProbabilityChange,
     Refused,
     Run,
+    WrittenSoFar,
 )
 from headlight.web.runs import Runs
+from headlight.web.streaming import LINES, Say, lines_of, streamed
 from headlight.web.worker import Worker
 
 STATIC = Path(__file__).parent / "static"
 LOG = logging.getLogger("headlight.web")
-Q = TypeVar("Q", bound=Question | Generate)
+Asked = Question | Generate | Ask
+Q = TypeVar("Q", bound=Asked)
 Reply = TypeVar("Reply")
 
 
@@ -94,6 +107,7 @@ def application(
     requests = Requests(models, worker, limits)
     add_about(app, models, runs, limits)
     add_answers(app, requests)
+    add_language(app, requests)
     add_trust(app, requests)
     add_runs(app, runs)
     add_errors(app)
@@ -105,11 +119,15 @@ def application(
 
 
 def add_pages(app: FastAPI) -> None:
-    """Add the two pages and their files."""
+    """Add the three pages and their files."""
 
     @app.get("/", include_in_schema=False)
     def page() -> FileResponse:
         return FileResponse(STATIC / "index.html")
+
+    @app.get("/answers", include_in_schema=False)
+    def answers() -> FileResponse:
+        return FileResponse(STATIC / "answers.html")
 
     @app.get("/results", include_in_schema=False)
     def results() -> FileResponse:
@@ -150,14 +168,23 @@ class Requests:
 
         return await unless_gone(request, self.worker.ask(object(), work, question))
 
-    def check(self, question: Question | Generate) -> None:
+    async def by_and_by(
+        self, request: Request, question: Q, answer: Callable[[Model, Q, Limits, Say[Reply]], Reply]
+    ) -> StreamingResponse:
+        """An answer that is told while it is made. A refusal before its first line has its own status."""
+        self.check(question)
+        model = self.models[question.model]
+        lines = streamed(self.worker, lambda say: answer(model, question, self.limits, say))
+
+        async def first_line() -> Reply:
+            return await anext(lines)
+
+        first = await unless_gone(request, first_line())
+        return StreamingResponse(lines_of(first, lines), media_type=LINES)
+
+    def check(self, question: Asked) -> None:
         """Refuse texts that are too long, too many methods, and unknown names, before anything is computed."""
-        parts = (
-            question.text,
-            getattr(question, "pair", ""),
-            getattr(question, "continuation", ""),
-        )
-        size = sum(len(part) for part in parts if part)
+        size = sum(map(len, question.texts))
         if size > self.limits.characters:
             raise Refusal(
                 413,
@@ -214,6 +241,30 @@ def add_answers(app: FastAPI, requests: Requests) -> None:
     def heads(model: str) -> HeadMap:
         """The head mask that comes with a model, and what its heads do."""
         return head_map(requests.models[model])
+
+
+def add_language(app: FastAPI, requests: Requests) -> None:
+    """Add the routes of the page for answers."""
+
+    @app.post(
+        "/api/write",
+        tags=["answers"],
+        response_class=StreamingResponse,
+        responses={200: {"content": {LINES: {"schema": TypeAdapter(WrittenSoFar).json_schema()}}}},
+    )
+    async def write(request: Request, question: Write) -> StreamingResponse:
+        """Let a language model answer a question; each line of the reply is what it has written so far."""
+        return await requests.by_and_by(request, question, written)
+
+    @app.post("/api/answer", tags=["answers"])
+    async def answer(request: Request, question: ExplainAnswer) -> ExplainedAnswer:
+        """Explain each sentence or token of an answer by what the model read."""
+        return await requests.alone(request, question, explained_answer)
+
+    @app.post("/api/without", tags=["answers"])
+    async def without(request: Request, question: Without) -> AnswerChange:
+        """How probable the same answer is without some of its sources."""
+        return await requests.alone(request, question, probability_without)
 
 
 def add_trust(app: FastAPI, requests: Requests) -> None:

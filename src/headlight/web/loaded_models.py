@@ -123,6 +123,7 @@ def facts_of(name: str, model: Model) -> ModelFacts:
         "labels": list(model.labels.values()) if has_labels else None,
         "target_hint": HINTS.get(model.task),
         "generates": model.task is Task.CAUSAL,
+        "chats": bool(getattr(model.tokenizer, "chat_template", None)),
         "layers": config.num_hidden_layers,
         "heads": config.num_attention_heads,
         "has_heads": has_heads,

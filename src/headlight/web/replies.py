@@ -161,6 +161,92 @@ class Generated(TypedDict):
     note: str
 
 
+class WrittenSoFar(TypedDict):
+    """What a model has written of an answer; `is_done` in the last line."""
+
+    answer: str
+    is_done: bool
+
+
+class ReadBlock(TypedDict):
+    """A stretch of a prompt: a source, a turn of a chat, or what stands between; `source` is its number."""
+
+    name: str
+    source: int | None
+
+
+class ReadWord(TypedDict):
+    """A word of a prompt, the spaces before it, and its block. in_scale: whether it sets the scale."""
+
+    text: str
+    before: str
+    block: int
+    in_scale: bool
+
+
+class ReadSource(TypedDict):
+    """A source of a prompt."""
+
+    name: str
+    in_scale: bool
+
+
+class ReadToken(TypedDict):
+    """To which word and source of the prompt a token belongs; is_own: it is one of the answer."""
+
+    word: int | None
+    source: int | None
+    is_own: bool
+
+
+class SaidWord(TypedDict):
+    """A word of an answer, the spaces before it, and its sentence."""
+
+    text: str
+    before: str
+    sentence: int | None
+
+
+class SaidPart(TypedDict):
+    """An explained part of an answer: a word, or a whole sentence, which has no word."""
+
+    word: int | None
+    sentence: int | None
+    log_probability: float
+
+
+class ExplainedAnswer(TypedDict):
+    """scores[p][t]: the score of token t for part p of the answer; whoever shows them adds up what is shown."""
+
+    method: str
+    signed: bool
+    notes: list[str]
+    blocks: list[ReadBlock]
+    words: list[ReadWord]
+    sources: list[ReadSource]
+    tokens: list[ReadToken]
+    said: list[SaidWord]
+    parts: list[SaidPart]
+    scores: Grid
+
+
+class FallenToken(TypedDict):
+    """A token of an answer, and its probability with and without some sources."""
+
+    text: str
+    before: float
+    after: float
+
+
+class AnswerChange(TypedDict):
+    """The log-probability of an answer with and without some sources; `fallen`: its tokens that lost most."""
+
+    before: float
+    after: float
+    tokens: int
+    fallen: list[FallenToken]
+
+
 class HeadMap(TypedDict):
     """The heads of a model, [layer][head]: the kind of each, what it does, whether the mask keeps it."""
 
@@ -196,6 +282,7 @@ class ModelFacts(TypedDict):
     labels: list[str] | None
     target_hint: str | None
     generates: bool
+    chats: bool
     layers: int
     heads: int
     has_heads: bool

@@ -34,6 +34,7 @@ export const model = (changes = {}) => ({
   labels: ["negative", "positive"],
   target_hint: null,
   generates: false,
+  chats: false,
   layers: 2,
   heads: 3,
   has_heads: true,

@@ -461,7 +461,7 @@ def modifiable(network: nn.Module, steering: Steering) -> Iterator[None]:
                 undo.callback(own.pop, "forward") if former is None else undo.callback(
                     own.__setitem__, "forward", former
                 )
-        # The graph refers to the mode, and what it has marked refers to the graph: a circle that nobody would free.
+        # The graph refers to the mode, and what it marked to the graph: a circle that nobody would free.
         undo.callback(mode.forget)
         undo.enter_context(mode)
         yield

@@ -1,5 +1,5 @@
 /** @import { About } from "../shared/replies.js" */
-/** @import { Page } from "./page.js" */
+/** @import { Store } from "../shared/store.js" */
 import { byId, fill } from "../shared/dom.js";
 import { askKindly, say } from "../shared/notices.js";
 
@@ -41,7 +41,7 @@ export async function readAbout(wanted) {
 
 /**
  * Offer models as they finish loading.
- * @param {Page} page
+ * @param {{ about: Store<About> }} page
  */
 export async function followLoading(page) {
   while (page.about.get().loading.length) {

@@ -110,6 +110,17 @@ function move(map, event) {
  */
 export const piecesIn = (root) => [...root.querySelectorAll(".piece")].map(asHtml);
 
+/**
+ * Let arrow keys move through the pieces of a text; the tab key enters it at the first that is not special.
+ * @param {HTMLElement} map
+ */
+export function walkable(map) {
+  const first = piecesIn(map).find((node) => !node.classList.contains("special"));
+  const entry = first ?? piecesIn(map)[0];
+  if (entry) entry.tabIndex = 0;
+  map.addEventListener("keydown", (event) => move(map, event));
+}
+
 /** @param {Element} node */
 const asHtml = (node) => /** @type {HTMLElement} */ (node);
 
@@ -148,10 +159,7 @@ export function heatmap(pieces, settings, attributes = {}) {
       ),
     ),
   );
-  const first = piecesIn(map).find((node) => !node.classList.contains("special"));
-  const entry = first ?? piecesIn(map)[0];
-  if (entry) entry.tabIndex = 0;
-  map.addEventListener("keydown", (event) => move(map, event));
+  walkable(map);
   const { onHide } = settings;
   if (onHide)
     for (const name of ["click", "keydown"])

@@ -157,6 +157,92 @@
  */
 
 /**
+ * What a model has written of an answer; `is_done` in the last line.
+ * @typedef {object} WrittenSoFar
+ * @property {string} answer
+ * @property {boolean} is_done
+ */
+
+/**
+ * A stretch of a prompt: a source, a turn of a chat, or what stands between; `source` is its number.
+ * @typedef {object} ReadBlock
+ * @property {string} name
+ * @property {number | null} source
+ */
+
+/**
+ * A word of a prompt, the spaces before it, and its block. in_scale: whether it sets the scale.
+ * @typedef {object} ReadWord
+ * @property {string} text
+ * @property {string} before
+ * @property {number} block
+ * @property {boolean} in_scale
+ */
+
+/**
+ * A source of a prompt.
+ * @typedef {object} ReadSource
+ * @property {string} name
+ * @property {boolean} in_scale
+ */
+
+/**
+ * To which word and source of the prompt a token belongs; is_own: it is one of the answer.
+ * @typedef {object} ReadToken
+ * @property {number | null} word
+ * @property {number | null} source
+ * @property {boolean} is_own
+ */
+
+/**
+ * A word of an answer, the spaces before it, and its sentence.
+ * @typedef {object} SaidWord
+ * @property {string} text
+ * @property {string} before
+ * @property {number | null} sentence
+ */
+
+/**
+ * An explained part of an answer: a word, or a whole sentence, which has no word.
+ * @typedef {object} SaidPart
+ * @property {number | null} word
+ * @property {number | null} sentence
+ * @property {number} log_probability
+ */
+
+/**
+ * scores[p][t]: the score of token t for part p of the answer; whoever shows them adds up what is shown.
+ * @typedef {object} ExplainedAnswer
+ * @property {string} method
+ * @property {boolean} signed
+ * @property {string[]} notes
+ * @property {ReadBlock[]} blocks
+ * @property {ReadWord[]} words
+ * @property {ReadSource[]} sources
+ * @property {ReadToken[]} tokens
+ * @property {SaidWord[]} said
+ * @property {SaidPart[]} parts
+ * @property {number[][]} scores
+ */
+
+/**
+ * A token of an answer, and its probability with and without some sources.
+ * @typedef {object} FallenToken
+ * @property {string} text
+ * @property {number} before
+ * @property {number} after
+ */
+
+/**
+ * The log-probability of an answer with and without some sources; `fallen`: its tokens that lost most.
+ * @typedef {object} AnswerChange
+ * @property {number} before
+ * @property {number} after
+ * @property {number} tokens
+ * @property {FallenToken[]} fallen
+ */
+
+/**
  * The heads of a model, [layer][head]: the kind of each, what it does, whether the mask keeps it.
  * @typedef {object} HeadMap
  * @property {number} layers
@@ -191,6 +277,7 @@
  * @property {string[] | null} labels
  * @property {string | null} target_hint
  * @property {boolean} generates
+ * @property {boolean} chats
  * @property {number} layers
  * @property {number} heads
  * @property {boolean} has_heads
