@@ -10,7 +10,7 @@ REVIEW := a charming and often affecting journey, though the plot is thin
 # Without its bytecode every start of Python compiles torch and transformers again, which takes longer than most tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all check check-page coverage lint docs bench bench-compare peers faithfulness families precision load kill-test clean
+.PHONY: install demo test test-all check check-page coverage lint docs bench bench-compare peers faithfulness answers families precision load kill-test clean
 
 install: $(VENV)/.installed
 
@@ -107,6 +107,12 @@ build/peers/.installed: benchmarks/peers/requirements.txt pyproject.toml
 
 faithfulness: install  ## evaluate on real data below DATA=…; writes benchmarks/faithfulness/*
 	$(BIN)/python benchmarks/faithfulness/run.py --data $(DATA)
+	$(BIN)/python benchmarks/seal.py
+
+answers: install  ## find the sources of answers on questions below DATA=…; writes benchmarks/answers/results.*
+	$(BIN)/python -m benchmarks.answers.run --data $(DATA)
+	$(BIN)/python -m benchmarks.answers.run --data $(DATA) --cost
+	$(BIN)/python -m benchmarks.answers.page
 	$(BIN)/python benchmarks/seal.py
 
 precision: install  ## measure scores of 16-bit networks, and those without sinks; writes benchmarks/precision/* and sinks/*

@@ -19,6 +19,7 @@ def test_every_public_name_exists_and_is_not_hidden_by_a_module() -> None:
 
 def test_public_names_are_these() -> None:
     assert headlight.__all__ == [
+        "ABLATIONS",
         "DATASETS",
         "METHODS",
         "METRICS",

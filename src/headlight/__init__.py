@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from headlight.evaluation.evaluate import evaluate
     from headlight.evaluation.results import Results, open_run
+    from headlight.explaining.ablation import ABLATIONS
     from headlight.explaining.answers import explain_answer
     from headlight.explaining.conservation import conservation
     from headlight.explaining.explain import explain
@@ -56,6 +57,7 @@ def find_display(kind: str) -> None:
 DISPLAYS.find = find_display
 
 __all__ = [
+    "ABLATIONS",
     "DATASETS",
     "METHODS",
     "METRICS",
@@ -93,6 +95,7 @@ __all__ = [
 ]
 
 HOMES = {
+    "ABLATIONS": "explaining.ablation",
     "DATASETS": "data",
     "METHODS": "methods",
     "METRICS": "metrics",

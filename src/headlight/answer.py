@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 FORMAT_VERSION = 1
+REMOVED = "removed"
+"""The option that names the units of a method that removes whole units; its tokens are these units."""
 
 Numbers = NDArray[np.floating[Any]]
 
@@ -249,7 +251,18 @@ class Answer:
     def by(self, units: Units) -> Self:
         """The same answer with other units of the prompt: a name, spans of characters, or a function."""
         chosen = prompt_units(self.prompt, units, self.known, self.offsets, self.is_special)
+        if REMOVED in self.options:
+            self.check_joined(chosen)
         return replace(self, units=chosen, unit=units if isinstance(units, str) else "spans")
+
+    def check_joined(self, chosen: Sequence[Unit]) -> None:
+        """Refuse units that would split those that a method removed, or leave some of them out."""
+        for start, end in self.offsets:
+            if not any(unit.start <= start and end <= unit.end for unit in chosen):
+                raise InvalidOption(
+                    f"{self.method} has scores of whole {self.options[REMOVED]}, which can be joined but "
+                    "not split. Explain with other units=, or with a method of tokens, such as attn_lrp."
+                )
 
     def words(self) -> Self:
         """The same answer by words of the prompt."""
@@ -293,10 +306,11 @@ class Answer:
     def cite(self, count: int = 3) -> list[Citation]:
         """For each sentence of the answer, up to `count` sources with positive scores, the largest first.
 
-        Without sources, the units are cited. A part that is no longer than a sentence counts with its sentence;
-        if the answer was explained as a whole, it is cited as a whole.
+        Without sources, or if a method removed units, the units are cited. A part that is no longer than a
+        sentence counts with its sentence; if the answer was explained as a whole, it is cited as a whole.
         """
-        by_source = self.by("sources") if "sources" in self.known else self
+        is_split = "sources" in self.known and REMOVED not in self.options
+        by_source = self.by("sources") if is_split else self
         cited = by_source.per("sentences")
         everything = np.abs(cited.scores).sum(1, dtype=np.float64)
         found = []

@@ -15,6 +15,7 @@ LEAST = {
     "samples/nli": 60,
     "samples/paraphrase": 60,
     "samples/qa": 40,
+    "samples/sources": 40,
     "samples/agreement": 60,
 }
 LABELLED = [name for name, each in OWN.items() if each.labels]

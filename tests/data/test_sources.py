@@ -124,10 +124,11 @@ def test_nested_questions_are_taken_out_of_their_articles(tmp_path: Path) -> Non
         ],
     }
     path = write(tmp_path / "a.json", json.dumps({"version": "1.1", "data": [article]}))
+    titled = {"answers": answers, "title": "Ann"}
     assert list(squad_rows(path)) == [
-        ("question 1", {"question": "Who 0?", "context": "Ann did.", "answers": answers}),
-        ("question 2", {"question": "Who 1?", "context": "Ann did.", "answers": answers}),
-        ("question 3", {"question": "Who 2?", "context": "Ann was.", "answers": answers}),
+        ("question 1", {"question": "Who 0?", "context": "Ann did.", **titled}),
+        ("question 2", {"question": "Who 1?", "context": "Ann did.", **titled}),
+        ("question 3", {"question": "Who 2?", "context": "Ann was.", **titled}),
     ]
 
 

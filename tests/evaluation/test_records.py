@@ -11,6 +11,7 @@ from headlight.evaluation.records import (
     attribution_records,
     concatenated,
     example_records,
+    example_table,
     examples_of,
     from_bytes,
     has_columns,
@@ -33,6 +34,7 @@ MEASURES = {
 EXAMPLES = {
     "example": "int32", "text": "string", "pair": "string", "label": "string",
     "answers": "list<item: string>", "marks": "list<item: list<item: int32>>",
+    "sources": "list<item: string>",
 }  # fmt: skip
 KEPT = {
     "explain": ATTRIBUTIONS,
@@ -60,6 +62,16 @@ def test_parts_of_earlier_versions_say_nothing_of_sinks() -> None:
     assert not has_columns(to_bytes(old.drop_columns(["error"])), "explain")
     both = attribution_records(concatenated("explain", [old, new]))
     assert [each.sink for each in both] == [None, [True]]
+
+
+def test_only_examples_with_sources_have_a_column_of_them() -> None:
+    plain = [Example("the film", "1", ("film",), ((0, 4, 8),))]
+    sourced = [*plain, Example("who", answers=("Ann",), sources=("Ann did.", "Bob did."))]
+    assert "sources" not in example_table(plain).column_names
+    for examples in (plain, sourced):
+        found = example_table(examples)
+        assert examples_of(found) == examples
+        assert has_columns(to_bytes(found), "examples")
 
 
 def test_a_table_of_other_columns_is_noticed() -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -105,7 +105,7 @@ def drawn(seed: int) -> Sentence:
         return list(range(first, min(length, first + int(generator.integers(1, 5)))))
 
     model = Drawn(seed)
-    return Sentence(
+    found = Sentence(
         ids=generator.integers(5, 120, length).tolist(),
         special=special.tolist(),
         scores=scores(),
@@ -124,6 +124,24 @@ def drawn(seed: int) -> Sentence:
         randomised={depth: scores() for depth in (2, 10, 1)[: seed % 4]},
         ledger=None if seed % 9 == 5 else scores(),
     )
+    return replace(found, **drawn_sources(found, seed))
+
+
+def drawn_sources(s: Sentence, seed: int) -> dict[str, Any]:
+    """Up to five sources among the tokens that may be removed, and what is known of them."""
+    generator = np.random.default_rng(1000 + seed)
+    count = seed % 6
+    free = s.removable()
+    taken = dict(
+        zip(free, sorted(generator.integers(0, max(count, 1), len(free)).tolist()), strict=True)
+    )
+    names = {own: new for new, own in enumerate(dict.fromkeys(taken.values()))}
+    sources = [names[taken[p]] if p in taken else None for p in range(len(s.ids))]
+    return {
+        "sources": sources if count else [],
+        "right_source": None if seed % 7 == 6 else int(generator.integers(max(count, 1))),
+        "explained": 0.0 if seed % 7 == 5 else float(generator.normal()),
+    }
 
 
 def case_of(s: Sentence, method: str = "some") -> Case:
@@ -145,6 +163,9 @@ def case_of(s: Sentence, method: str = "some") -> Case:
         marks=None if s.marks is None else np.array(s.marks),
         answers=tuple(map(tuple, s.answers)),
         others={role: np.array(scores) for role, scores in others.items()},
+        sources=tuple(s.sources),
+        right_source=s.right_source,
+        explained=s.explained,
     )
 
 

@@ -47,6 +47,9 @@ class Sentence:
     rivals: dict[str, list[float]] = field(default_factory=dict)
     randomised: dict[int, list[float]] = field(default_factory=dict)
     ledger: list[float] | None = None
+    sources: list[int | None] = field(default_factory=list)
+    right_source: int | None = None
+    explained: float = math.nan
 
     @property
     def seen(self) -> list[bool]:
@@ -524,6 +527,82 @@ def token_overlap(
                 pairs += 1
         curve.append(shared / (pairs * size))
     return Found(mean(curve), curve)
+
+
+# ------------------------------------------------------------------------------------- sources
+
+
+def numbers_of_sources(s: Sentence) -> list[int]:
+    return sorted({number for number in s.sources if number is not None})
+
+
+def score_of_source(s: Sentence, number: int) -> float:
+    total = 0.0
+    for position, own in enumerate(s.sources):
+        total += s.scores[position] if own == number else 0.0
+    return total
+
+
+def log_without(s: Sentence, removed: Collection[int]) -> float:
+    gone = [p for p, number in enumerate(s.sources) if number in removed]
+    return math.log(s.predict(*perturbed(s, gone, "delete"))[s.label])
+
+
+@replicates("top_drop", "")
+def top_drop(s: Sentence) -> dict[str, Found]:
+    numbers = numbers_of_sources(s)
+    if len(numbers) < 2:
+        return NOTHING
+    order = sorted(numbers, key=lambda number: (-score_of_source(s, number), number))
+    whole = log_without(s, [])
+    return {str(k): Found(whole - log_without(s, order[:k])) for k in (1, 3) if k < len(numbers)}
+
+
+def ranks(values: Sequence[float]) -> list[float]:
+    found = []
+    for value in values:
+        below = sum(other < value for other in values)
+        equal = sum(other == value for other in values)
+        found.append(below + (equal + 1) / 2)
+    return found
+
+
+@replicates("lds", "")
+def lds(s: Sentence) -> dict[str, Found]:
+    numbers = numbers_of_sources(s)
+    if len(numbers) < 2:
+        return NOTHING
+    sums, logs = [], []
+    for flags in product((True, False), repeat=len(numbers)):
+        kept = [number for number, flag in zip(numbers, flags, strict=True) if flag]
+        sums.append(round(sum(score_of_source(s, number) for number in kept), 9))
+        logs.append(log_without(s, [number for number in numbers if number not in kept]))
+    if len(set(sums)) == 1 or len(set(logs)) == 1:
+        return NOTHING
+    a, b = ranks(sums), ranks(logs)
+    above = sum((x - mean(a)) * (y - mean(b)) for x, y in zip(a, b, strict=True))
+    below = math.sqrt(sum((x - mean(a)) ** 2 for x in a) * sum((y - mean(b)) ** 2 for y in b))
+    return {"": Found(above / below)}
+
+
+@replicates("source_recall", "")
+def source_recall(s: Sentence) -> dict[str, Found]:
+    numbers = numbers_of_sources(s)
+    if len(numbers) < 2 or s.right_source is None:
+        return NOTHING
+    scores = [score_of_source(s, number) for number in numbers]
+    first = [n for n, score in zip(numbers, scores, strict=True) if score == max(scores)]
+    return {"": Found(1 / len(first) if s.right_source in first else 0.0)}
+
+
+@replicates("answer_completeness", "")
+def answer_completeness(s: Sentence) -> dict[str, Found]:
+    if not s.signed or math.isnan(s.explained) or s.explained == 0:
+        return NOTHING
+    total = 0.0
+    for score in s.scores:
+        total += score
+    return {"": Found(abs(total - s.explained) / abs(s.explained))}
 
 
 # ---------------------------------------------------------------------------------- statistics

@@ -2,6 +2,7 @@
 
 from headlight.data.datasets import DATASETS, DataSet, describe_source, drawn, read_examples
 from headlight.data.example import Example, gold_class
+from headlight.data.needles import needles
 
 __all__ = [
     "DATASETS",
@@ -10,5 +11,6 @@ __all__ = [
     "describe_source",
     "drawn",
     "gold_class",
+    "needles",
     "read_examples",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headlight.data.example import Example
+from headlight.data.questions import squad_source_rows
 from headlight.data.sources import (
     agreement_rows,
     answer_texts,
@@ -231,6 +232,8 @@ for each in (
             is_questions=True),
     DataSet("squad_v2", "the same, its answerable questions", CONTEXT, hub="rajpurkar/squad_v2",
             split="validation", is_questions=True),
+    DataSet("squad_sources", "questions with five passages, one of which holds the answer; made from a file "
+            "in the form of SQuAD", file_reader=squad_source_rows),
     DataSet("agreement", "number of a masked verb (Linzen et al. 2016)", labels=("singular", "plural"),
             file_reader=agreement_rows),
     DataSet("eraser_movies", "film reviews with human rationales", TEXT, SENTIMENT,
@@ -254,6 +257,11 @@ OWN = {
         DataSet("agreement", "70 sentences with a masked verb", TEXT, ("singular", "plural")),
     )
 }
+OWN["samples/sources"] = DataSet(
+    "qa",
+    "40 questions with five passages, one of which holds the answer",
+    file_reader=squad_source_rows,
+)
 """Small sets that headlight contains, for first steps and tests."""
 
 

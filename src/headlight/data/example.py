@@ -16,13 +16,28 @@ class Example:
     """One input with what people know about it.
 
     label: a name, or an index into the data set's own names. answers: right answers to a question, exactly as
-    in the context. marks: what a person marked as the reason; None if nobody marked anything.
+    in the context. marks: what a person marked as the reason; None if nobody marked anything. sources: passages
+    from which a language model is to answer the question that is the text.
     """
 
     text: Text
     label: str | int | None = None
     answers: tuple[str, ...] = ()
     marks: tuple[Mark, ...] | None = None
+    sources: tuple[str, ...] = ()
+
+    @property
+    def right_source(self) -> int | None:
+        """The number of the source that holds the first answer; None if that is not exactly one."""
+        if not self.answers:
+            return None
+        holders = [n for n, source in enumerate(self.sources) if holds(source, self.answers[0])]
+        return holders[0] if len(holders) == 1 else None
+
+
+def holds(source: str, answer: str) -> bool:
+    """Whether a passage says an answer, in whatever case."""
+    return answer.casefold() in source.casefold()
 
 
 SYNONYMS = {

@@ -69,6 +69,7 @@ def squad_rows(path: Path) -> Iterator[tuple[str, Record]]:
                         "question": entry["question"],
                         "context": paragraph["context"],
                         "answers": entry["answers"],
+                        "title": article.get("title"),
                     }
                     number += 1
                     yield f"question {number}", record

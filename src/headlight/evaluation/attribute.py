@@ -15,6 +15,7 @@ from headlight.evaluation.predictions import (
 )
 from headlight.evaluation.records import AttributionRecord
 from headlight.evaluation.settings import Settings
+from headlight.evaluation.sourced import ablated_sources, ablations_in
 from headlight.explaining.conservation import modified_sums, relevance_sums
 from headlight.explaining.plan import Plan, known_options, planned
 from headlight.explaining.robust import run_each
@@ -45,7 +46,17 @@ class Shard:
     @cached_property
     def plan(self) -> Plan:
         """What to compute for every row."""
-        return plan_of(self.model, self.methods, self.settings, BATCH)
+        return plan_of(self.model, self.passing, self.settings, BATCH)
+
+    @property
+    def passing(self) -> list[str]:
+        """The methods that explain a pass; the others remove sources."""
+        return [method for method in self.methods if method not in self.ablations]
+
+    @property
+    def ablations(self) -> list[str]:
+        """The methods that remove whole sources."""
+        return ablations_in(self.methods)
 
 
 def explain_shard(
@@ -119,9 +130,30 @@ def record_of(
 # --------------------------------------------------------------------------------------- roles
 
 
-def own_scores(shard: Shard) -> list[AttributionRecord]:
+def own_scores(shard: Shard) -> Iterator[AttributionRecord]:
     """Scores for the explained target."""
-    return attributed(shard.model, shard.plan, shard.predictions, "own")
+    if shard.passing:
+        yield from attributed(shard.model, shard.plan, shard.predictions, "own")
+    if shard.ablations:
+        for each in shard.predictions:
+            yield from ablation_records(shard, each)
+
+
+def ablation_records(shard: Shard, each: ExamplePrediction) -> Iterator[AttributionRecord]:
+    """Scores of methods that remove sources, or the record of a failure."""
+    if not each.example.sources:
+        names = ", ".join(shard.ablations)
+        yield failure(each.number, f"{names} would remove sources, and this example has none.")
+        return
+    try:
+        found = ablated_sources(
+            shard.model, each.example, each.row.ids, shard.ablations, shard.settings.options
+        )
+    except HeadlightError as error:
+        yield failure(each.number, str(error))
+        return
+    for method, attribution in found.items():
+        yield record_of(each, method, "own", attribution)
 
 
 def runner_up_scores(shard: Shard) -> list[AttributionRecord]:
@@ -139,7 +171,7 @@ def rival_scores(shard: Shard) -> Iterator[AttributionRecord]:
     for name in shard.settings.rivals:
         rival = shard.models(name)
         alike = same_decisions(rival, shard.settings, shard.predictions)
-        plan = plan_of(rival, shard.methods, shard.settings, BATCH)
+        plan = plan_of(rival, shard.passing, shard.settings, BATCH)
         yield from attributed(rival, plan, alike, f"rival:{name}")
 
 
@@ -153,7 +185,7 @@ def randomised_scores(shard: Shard) -> Iterator[AttributionRecord]:
 def relevance_ledger(shard: Shard) -> Iterator[AttributionRecord]:
     """The sum of relevance at every block boundary, for methods that send relevance, by their presets."""
     variant, options = shard.settings.variant, shard.settings.options
-    entries = {name: METHODS.specified(name) for name in shard.methods}
+    entries = {name: METHODS.specified(name) for name in shard.passing}
     rules = {
         name: ("modified_gradient" in entry.needs, entry.preset_in(variant, options))
         for name, entry in entries.items()
@@ -162,7 +194,7 @@ def relevance_ledger(shard: Shard) -> Iterator[AttributionRecord]:
         sums_of = modified_sums if is_modified else relevance_sums
         for each in shard.few:
             sums = sums_of(shard.model, [each.row], [each.target], preset)[0]
-            for name in shard.methods:
+            for name in shard.passing:
                 if rules[name] == (is_modified, preset):
                     yield AttributionRecord(each.number, name, "ledger", scores=sums)
 

@@ -48,7 +48,7 @@ def estimate(
     metrics: Metrics,
 ) -> Cost:
     """Estimate the cost of a run from examples of every length, without randomised and timed metrics."""
-    sizes = [sum(map(len, as_tuple(example.text))) for example in examples]
+    sizes = [sum(map(len, (*as_tuple(each.text), *each.sources))) for each in examples]
     chosen = {number: examples[number] for number in of_every_length(sizes)}
     usual = {
         name: options

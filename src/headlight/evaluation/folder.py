@@ -25,11 +25,10 @@ from headlight.evaluation.manifest import Manifest, read_manifest, write_manifes
 from headlight.evaluation.parts import is_intact, is_sealed, sealed
 from headlight.evaluation.plan import Job, jobs_of, plan
 from headlight.evaluation.records import (
-    example_records,
+    example_table,
     examples_of,
     from_bytes,
     has_columns,
-    table,
     to_bytes,
 )
 from headlight.evaluation.settings import Settings
@@ -235,7 +234,7 @@ def prepare_folder(
 ) -> Folder:
     """The folder of a run, with methods and metrics added to its plan; refused if it holds another run."""
     path = Path(path)
-    content = to_bytes(table("examples", example_records(examples)))
+    content = to_bytes(example_table(examples))
     check_place(path, settings, content)
     try:
         for part in ("parts", "locks"):
@@ -293,7 +292,7 @@ def check_same(found: Folder, settings: Settings) -> Folder:
 
 def data_hash(examples: Sequence[Example]) -> str:
     """A short hash of all examples."""
-    return short_hash(to_bytes(table("examples", example_records(examples))))
+    return short_hash(to_bytes(example_table(examples)))
 
 
 def short_hash(content: bytes) -> str:

@@ -13,12 +13,13 @@ from headlight.data.example import Example
 from headlight.data.spans import answers_in, marks_in
 from headlight.errors import InvalidInput
 from headlight.evaluation.attribute import plan_of
-from headlight.evaluation.predictions import predict_examples
+from headlight.evaluation.predictions import ExamplePrediction, predict_examples
 from headlight.evaluation.records import AttributionRecord, MeasureRecord
 from headlight.evaluation.settings import Settings
+from headlight.evaluation.sourced import ablated_sources, source_numbers, written_again
+from headlight.explaining.ablated import entry_of, is_ablation
 from headlight.explaining.batches import run
 from headlight.explaining.inputs import cut_to_limit, rows_of
-from headlight.methods import METHODS
 from headlight.metrics.case import Case, Measures, Metrics, metric_of
 from headlight.metrics.measuring import measure
 from headlight.models.model import Model
@@ -64,11 +65,15 @@ def measure_records(
 
 @dataclass(frozen=True, eq=False)
 class MeasuredExample:
-    """An example as metrics see it. marks: which tokens a person marked. answers: the tokens of each answer."""
+    """An example as metrics see it. marks: which tokens a person marked. answers: the tokens of each answer.
+
+    sources: the number of the source of each token, None for those in none.
+    """
 
     subject: Subject
     marks: NDArray[np.bool_] | None
     answers: tuple[tuple[int, ...], ...]
+    sources: tuple[int | None, ...] = ()
 
 
 def cases_of(
@@ -94,12 +99,15 @@ def cases_of(
             subject=known[number].subject,
             scores=np.array(record.scores, np.float64),
             method=record.method,
-            signed=METHODS.specified(record.method).signed,
+            signed=entry_of(record.method).signed,
             gold=record.gold,
             predicted=record.predicted,
             marks=known[number].marks,
             answers=known[number].answers,
             others=others.get((number, record.method), {}),
+            sources=known[number].sources,
+            right_source=examples[number].right_source,
+            explained=math.nan if record.logit is None else record.logit,
         )
         yield number, case
 
@@ -110,14 +118,21 @@ def measured_example(model: Model, example: Example, record: AttributionRecord) 
     The text is encoded again, because words, offsets and token types are not stored. The stored ids show
     whether these are the tokens that were scored.
     """
-    row = cut_to_limit(model, rows_of(model, example.text)[0])
+    sources: tuple[int | None, ...] = ()
+    if example.sources:
+        written = written_again(model, example, record.ids or ())
+        row, sources = written.row, source_numbers(written)
+    else:
+        row = cut_to_limit(model, rows_of(model, example.text)[0])
     if row.ids != tuple(record.ids or ()):
         raise InvalidInput(
             f"example {record.example} has other tokens than when it was explained. Use the tokenizer that "
             "the run started with, or start again in another folder."
         )
     subject = subject_of(model, row, record.positions or (), record.classes or ())
-    return MeasuredExample(subject, marks_in(row, example), answers_in(row, example.answers))
+    return MeasuredExample(
+        subject, marks_in(row, example), answers_in(row, example.answers), sources
+    )
 
 
 # ---------------------------------------------------------------------------------------- time
@@ -134,18 +149,30 @@ def time_shard(
     predictions = predict_examples(model, settings, examples, lambda *_: None)
     found: list[MeasureRecord] = []
     for method in methods:
-        plan = plan_of(model, [method], settings, 1)
+        explain = explaining(model, method, settings)
         # The first call of a method is slow (lazy imports, allocation), so it is not timed.
         for each in predictions[:1]:
-            run(model, [each.row], [each.target], plan)
+            explain(each)
         for each in predictions:
             whole = subject_of(model, each.row, each.positions, each.classes).whole
             plain = median(clocked(ask, model, [whole]) for _ in range(3))
-            seconds = clocked(run, model, [each.row], [each.target], plan)
+            seconds = clocked(explain, each)
             for name, options in metrics.items():
                 measures = metric_of(name).function(seconds, plain, **options)
                 found += measure_records(each.number, method, name, measures)
     return found
+
+
+def explaining(
+    model: Model, method: str, settings: Settings
+) -> Callable[[ExamplePrediction], object]:
+    """What explains one example by a method."""
+    if is_ablation(method):
+        return lambda each: ablated_sources(
+            model, each.example, each.row.ids, [method], settings.options
+        )
+    plan = plan_of(model, [method], settings, 1)
+    return lambda each: run(model, [each.row], [each.target], plan)
 
 
 def clocked(do: Callable[..., object], *args: object) -> float:

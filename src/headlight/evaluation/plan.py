@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, Literal
 
 from headlight.evaluation.settings import Settings
-from headlight.methods import METHODS
+from headlight.explaining.ablated import entry_of
 from headlight.metrics.case import ROLES, Metrics, metric_of
 
 
@@ -59,7 +59,7 @@ class Job:
 
 def full_name(specification: str) -> str:
     """A method specification with the registered name in place of an alias."""
-    return METHODS.specified(specification).name
+    return entry_of(specification).name
 
 
 def roles_of(metrics: Iterable[str]) -> tuple[str, ...]:

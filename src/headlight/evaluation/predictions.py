@@ -9,6 +9,7 @@ from headlight.batch import Row
 from headlight.data.example import Example, gold_class
 from headlight.errors import HeadlightError, InvalidOption
 from headlight.evaluation.settings import Settings
+from headlight.evaluation.sourced import written_from
 from headlight.explaining.batches import buckets
 from headlight.explaining.inputs import cut_to_limit, rows_of
 from headlight.explaining.prediction import logits_by_row, predicted
@@ -56,11 +57,11 @@ def predict_examples(
 ) -> list[ExamplePrediction]:
     """Predictions in the order of the examples; failures go to `fail(number, reason)` and are skipped."""
     rows: dict[int, Row] = {}
-    golds, found = {}, []
+    golds, asked, found = {}, {}, []
     for number, example in examples.items():
         try:
-            row = cut_to_limit(model, rows_of(model, example.text)[0])
             golds[number] = gold_of(model, settings, example)
+            row, asked[number] = read_example(model, settings, example, golds[number])
             rows[number] = row
         except HeadlightError as error:
             fail(number, str(error))
@@ -70,12 +71,23 @@ def predict_examples(
         numbers = [order[place] for place in bucket]
         every = logits_by_row(model, [rows[number] for number in numbers], BATCH)
         for number, logits in zip(numbers, every, strict=True):
-            example, row, gold = examples[number], rows[number], golds[number]
+            given = (examples[number], rows[number], golds[number], asked[number])
             try:
-                found.append(prediction_of(model, settings, number, example, row, gold, logits))
+                found.append(prediction_of(model, settings, number, given, logits))
             except HeadlightError as error:
                 fail(number, str(error))
     return sorted(found, key=lambda each: each.number)
+
+
+def read_example(
+    model: Model, settings: Settings, example: Example, gold: int | None
+) -> tuple[Row, Target]:
+    """The row of an example, and the target that it asks for; of a question with sources, its answer."""
+    if example.sources:
+        written = written_from(model, example, is_gold=settings.explain == "gold")
+        return written.row, Target(span=written.whole)
+    row = cut_to_limit(model, rows_of(model, example.text)[0])
+    return row, gold_target(example, gold) if settings.explain == "gold" else Target()
 
 
 def gold_of(model: Model, settings: Settings, example: Example) -> int | None:
@@ -89,21 +101,23 @@ def prediction_of(
     model: Model,
     settings: Settings,
     number: int,
-    example: Example,
-    row: Row,
-    gold: int | None,
+    given: tuple[Example, Row, int | None, Target],
     logits: Tensor,
 ) -> ExamplePrediction:
-    """The prediction that logits [position, class] make, and the target that is explained."""
-    asked = gold_target(example, gold) if settings.explain == "gold" else Target()
+    """The prediction that logits [position, class] make, and the target that is explained.
+
+    given: the example, its row, its right class and the target that it asks for.
+    """
+    example, row, gold, asked = given
     found = predicted(model, row, asked, logits, is_released=settings.variant == "released")
     explained = found.resolved.terms[0]
     order = logits[explained.position].argsort(descending=True).tolist()
     others = [index for index in order if index != explained.index]
-    has_classes = model.task not in (Task.QUESTION, Task.REGRESSION)
+    has_classes = model.task not in (Task.QUESTION, Task.REGRESSION) and not example.sources
     runner_up = others[0] if has_classes and others else None
+    target = asked if example.sources else found.target
     return ExamplePrediction(
-        number, example, row, gold, found.resolved, found.target, order[0], runner_up
+        number, example, row, gold, found.resolved, target, order[0], runner_up
     )
 
 

@@ -68,6 +68,7 @@ class ExampleRecord:
     label: str | None
     answers: Sequence[str]
     marks: Sequence[Sequence[int]] | None
+    sources: Sequence[str] | None = None
 
 
 Record = AttributionRecord | MeasureRecord | ExampleRecord
@@ -78,8 +79,8 @@ KINDS: dict[str, type[Record]] = {
     "examples": ExampleRecord,
 }
 """The record type of each kind of table."""
-ADDED = {"sink"}
-"""Columns that parts of earlier versions lack."""
+ADDED = {"sink", "sources"}
+"""Columns that parts of earlier versions lack, and examples without sources."""
 NAMES = {int: "int32", float: "float64", str: "string", bool: "bool_"}
 """Arrow types of plain values."""
 
@@ -149,6 +150,13 @@ def has_columns(content: bytes, kind: str) -> bool:
         return False
 
 
+def example_table(examples: Sequence[Example]) -> "pyarrow.Table":
+    """Examples as a table; it has a column of sources if an example has any."""
+    found = table("examples", example_records(examples))
+    has_sources = any(example.sources for example in examples)
+    return found if has_sources else found.drop_columns("sources")
+
+
 def example_records(examples: Iterable[Example]) -> Iterable[ExampleRecord]:
     """Examples as records."""
     for number, example in enumerate(examples):
@@ -160,6 +168,7 @@ def example_records(examples: Iterable[Example]) -> Iterable[ExampleRecord]:
             label=None if example.label is None else str(example.label),
             answers=example.answers,
             marks=example.marks,
+            sources=example.sources,
         )
 
 
@@ -171,6 +180,7 @@ def examples_of(found: "pyarrow.Table") -> list[Example]:
             record.label,
             tuple(record.answers or ()),
             None if record.marks is None else tuple((m[0], m[1], m[2]) for m in record.marks),
+            tuple(record.sources or ()),
         )
         for record in (ExampleRecord(**row) for row in found.to_pylist())
     ]

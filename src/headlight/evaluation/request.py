@@ -14,7 +14,9 @@ from headlight.errors import InvalidInput, InvalidOption
 from headlight.evaluation.folder import data_hash
 from headlight.evaluation.predictions import gold_of
 from headlight.evaluation.settings import Options, Settings
+from headlight.explaining.ablated import calls_of, is_ablation
 from headlight.explaining.batches import installed_versions
+from headlight.explaining.continuation import check_writes
 from headlight.explaining.plan import planned
 from headlight.files import say
 from headlight.loading.load import load
@@ -120,9 +122,37 @@ def prepare(request: Request) -> Prepared:
         versions=dict(installed_versions()),
         dtype=dtype_of(model),
     )
-    planned(model, list(request.methods), settings.variant, settings.options, 1, False)
+    check_methods(model, settings, request.methods)
     check_examples(model, settings, examples, metrics)
+    check_ablations(request.methods, examples, metrics)
     return Prepared(settings, examples, tuple(request.methods), metrics, models)
+
+
+def check_methods(model: Model, settings: Settings, methods: Sequence[str]) -> None:
+    """Refuse methods and options that do not exist, or do not fit the model."""
+    calls = calls_of(list(methods), settings.options)
+    if calls.others:
+        planned(model, calls.others, settings.variant, calls.options, 1, False)
+
+
+def check_ablations(
+    methods: Sequence[str], examples: Sequence[Example], metrics: Iterable[str]
+) -> None:
+    """Refuse methods that remove sources where there are none, and metrics for which they have no scores."""
+    ablations = [method for method in methods if is_ablation(method)]
+    if not ablations:
+        return
+    if not all(example.sources for example in examples):
+        raise InvalidOption(
+            f"method '{ablations[0]}' removes sources, and not all examples have them. Leave it out, or "
+            "give questions with sources."
+        )
+    for name in metrics:
+        if metric_of(name).roles:
+            raise InvalidOption(
+                f"metric '{name}' needs scores that '{ablations[0]}' does not have: for other classes, "
+                "models or weights. Leave one of them out."
+            )
 
 
 def check_examples(
@@ -131,6 +161,8 @@ def check_examples(
     """Refuse labels that the model does not have, and metrics whose needs are not met."""
     if model.task in (Task.SEQUENCE, Task.TOKEN):
         check_labels(model, settings, examples)
+    if any(example.sources for example in examples):
+        check_writes(model)
     has = has_of(examples) | {
         "rival": bool(settings.rivals),
         "probability": model.task is not Task.REGRESSION,
@@ -163,6 +195,7 @@ def has_of(examples: Sequence[Example]) -> dict[str, bool]:
         "gold": any(example.label is not None for example in examples),
         "marks": any(example.marks is not None for example in examples),
         "answers": any(example.answers for example in examples),
+        "sources": any(example.sources for example in examples),
     }
 
 

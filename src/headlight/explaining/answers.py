@@ -13,9 +13,11 @@ import numpy as np
 from headlight.answer import Answer, Part
 from headlight.attribution import Attribution
 from headlight.errors import InvalidInput, InvalidOption
+from headlight.explaining.ablated import Calls, ablatable, ablated_answers, calls_of
 from headlight.explaining.batches import run_goals, sinks_of
 from headlight.explaining.continuation import Writing, check_writes, continuations_of
-from headlight.explaining.plan import Method, Plan, is_several, planned
+from headlight.explaining.inputs import whole_number
+from headlight.explaining.plan import Method, Plan, check_model, is_several, planned
 from headlight.explaining.prompts import Asked, Prompt, Sources, numbered, prompts_of
 from headlight.explaining.thoughts import (
     Marks,
@@ -118,13 +120,14 @@ def explain_answer(
         message is the assistant's, the answer goes on with it.
     answer: what is explained; by default what the model itself writes. It follows the prompt as it is given:
         begin it with a space if one belongs there.
-    method: a name in METHODS, or several; several give a dict by name.
+    method: a name in METHODS or ABLATIONS, or several; several give a dict by name. Ablations (leave_one_out,
+        context_cite, source_shapley) remove whole units and read the answer again.
     sources: passages, as a list or a dict by name; for several prompts, a list with those of each. They are
         found in the prompt, or put where it says {sources}; if they are not in it, they are put before it.
     units: what of the prompt gets scores: 'tokens', 'words', 'sentences', 'lines', 'paragraphs', 'items' of
         lists, 'examples', 'turns' of a chat, 'sources', spans of characters, or a function from a text to
-        spans. By default sources, else turns if there are more than two, else words. `Answer.by` chooses
-        others later.
+        spans. By default sources, else turns if there are more than two, else words; for ablations sources,
+        else sentences. `Answer.by` chooses others later; for ablations, larger ones.
     of: what of the answer is explained: the whole 'answer', its 'sentences', 'words' or 'tokens', or a list of
         texts in it or of spans of its characters.
     rather_than: another answer; explained is why the model writes `answer` rather than this one.
@@ -136,13 +139,14 @@ def explain_answer(
         What comes after them is explained, and scores of thoughts are sent on to the prompt.
     """
     settings, own = settings_of(options)
-    plan = planned(model, method, settings.variant, own, settings.batch_size, settings.progress)
+    calls = calls_of(method, own)
+    plan = planned_rest(model, calls, settings)
     check_writes(model)
     check_of(of)
     if rather_than is not None and of != "answer":
         raise InvalidOption("rather_than= compares whole answers, so of= must be 'answer'.")
     marks = marks_of(settings.thoughts)
-    for entry in plan.entries if marks else ():
+    for entry in (*calls.ablations, *plan.entries) if marks else ():
         check_sends(entry)
     writing = Writing.of(settings.max_new_tokens, settings.generation or {})
     prompts, is_one = prompts_of(model, prompt, sources)
@@ -151,18 +155,26 @@ def explain_answer(
     )
     begins = [0 if marks is None else thoughts_in(each.made.answer, marks)[1] for each in texts]
     ranges = [ranges_of(each.made, of, at) for each, at in zip(texts, begins, strict=True)]
-    made = explained_answers(model, texts, ranges, plan)
+    others = None
     if rather_than is not None:
-        made = contrasted(
-            model, texts, made, continuations_of(rather_than, len(texts), "answer"), plan
-        )
+        given = continuations_of(rather_than, len(texts), "answer")
+        others = other_answers(model, texts, given)
+    made = explained_answers(model, texts, ranges, plan) if plan.entries else {}
+    if others is not None and made:
+        made = contrasted(model, others, made, plan)
     if marks is not None:
         wholes = [each.made for each in texts]
         made = {
             entry.name: through_thoughts(model, wholes, made[entry.name], marks, plan.only(entry))
             for entry in plan.entries
         }
-    shaped = {name: several[0] if is_one else several for name, several in made.items()}
+    if calls.ablations:
+        removable = [
+            ablatable(each.made, own, units) for each, own in zip(texts, ranges, strict=True)
+        ]
+        made |= ablated_answers(model, removable, others, calls.ablations, settings.batch_size)
+    names = calls.names or tuple(made)
+    shaped = {name: made[name][0] if is_one else made[name] for name in names}
     return shaped if is_several(method) else next(iter(shaped.values()))
 
 
@@ -171,6 +183,16 @@ def settings_of(options: Mapping[str, Any]) -> tuple[Settings, dict[str, Any]]:
     names = [field.name for field in fields(Settings)]
     settings = Settings(**{name: options[name] for name in names if name in options})
     return settings, {name: value for name, value in options.items() if name not in names}
+
+
+def planned_rest(model: Model, calls: Calls, settings: Settings) -> Plan:
+    """The plan of the methods that are no ablations; an empty one if there are only ablations."""
+    if calls.ablations and not calls.others:
+        check_model(model)
+        return Plan((), settings.variant, whole_number(settings.batch_size, "batch_size", 1))
+    return planned(
+        model, calls.others, settings.variant, calls.options, settings.batch_size, settings.progress
+    )
 
 
 @dataclass(frozen=True)
@@ -277,22 +299,25 @@ def unlikely_note(made: Written, parts: Sequence[Part], counts: Sequence[int]) -
     return [f"the model would hardly write '{said}' here: its probability is about {chance}"]
 
 
-def contrasted(
-    model: Model,
-    texts: Sequence[Text],
-    answers: Mapping[str, Sequence[Answer]],
-    others: Sequence[str | None],
-    plan: Plan,
-) -> dict[str, list[Answer]]:
-    """Why each answer rather than the other one; both are whole answers."""
+def other_answers(
+    model: Model, texts: Sequence[Text], others: Sequence[str | None]
+) -> list[Written]:
+    """The other answers with which those of a call are compared, after the same prompts."""
     wholes = []
     for number, (text, other) in enumerate(zip(texts, others, strict=True)):
         with numbered("prompt", number, len(texts) == 1):
             if other is None or other == text.made.answer:
                 raise InvalidInput("rather_than= is the answer itself. Give another answer.")
             wholes.append(written(model, text.made.prompt, other, Writing()))
-    goals = [[Target(span=(whole.first, len(whole.row) - 1))] for whole in wholes]
-    found = run_goals(model, [whole.row for whole in wholes], goals, plan)
+    return wholes
+
+
+def contrasted(
+    model: Model, others: Sequence[Written], answers: Mapping[str, Sequence[Answer]], plan: Plan
+) -> dict[str, list[Answer]]:
+    """Why each answer rather than the other one; both are whole answers."""
+    goals = [[Target(span=other.whole)] for other in others]
+    found = run_goals(model, [other.row for other in others], goals, plan)
     return {
         name: [minus(a, by_part[0][name]) for a, by_part in zip(several, found, strict=True)]
         for name, several in answers.items()

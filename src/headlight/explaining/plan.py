@@ -60,11 +60,7 @@ def planned(
 
     Besides those of methods, the options may bound the memory of a pass (`memory`).
     """
-    if not isinstance(model, Model):
-        raise InvalidInput(
-            f"a headlight model comes first, not a {type(model).__name__}. "
-            "Make one with headlight.wrap(network, tokenizer) or headlight.load(name)."
-        )
+    check_model(model)
     given = dict(options or {})
     memory = bytes_of(given.pop("memory", None))
     batch_size = whole_number(batch_size, "batch_size", 1)
@@ -78,6 +74,15 @@ def planned(
     choose = cache(partial(chosen, model, given))
     entries = tuple(completed(settled(model, e), given, choose) for e in asked.values())
     return Plan(entries, variant, batch_size, progress, note, memory=memory)
+
+
+def check_model(model: object) -> None:
+    """Refuse what is no model of headlight."""
+    if not isinstance(model, Model):
+        raise InvalidInput(
+            f"a headlight model comes first, not a {type(model).__name__}. "
+            "Make one with headlight.wrap(network, tokenizer) or headlight.load(name)."
+        )
 
 
 def names_of(method: Method | Sequence[Method]) -> list[Method]:

@@ -51,6 +51,11 @@ class Written:
         return len(self.prompt.row)
 
     @property
+    def whole(self) -> Span:
+        """The first and last token of the answer."""
+        return self.first, len(self.row) - 1
+
+    @property
     def offsets(self) -> tuple[Span, ...]:
         """The places of all tokens in the text."""
         assert self.row.offsets is not None

@@ -22,6 +22,7 @@ NEEDS = {
     "gold": "labels",
     "marks": "human rationales",
     "answers": "answers",
+    "sources": "questions with sources",
     "corpus": "all examples at once",
     "clock": "a clock",
 }
@@ -36,6 +37,7 @@ ROLES = {
 
 GROUPS = {
     "faithfulness": "Faithfulness: what happens when tokens are removed",
+    "sources": "Sources of answers: what happens when sources are removed",
     "agreement": "Agreement with people",
     "stability": "Stability: other classes, models and weights",
     "words": "Words of the classes",
@@ -135,6 +137,8 @@ class Case:
 
     gold: the right class. marks: which tokens a person marked. answers: the tokens of every right answer.
     others: further scores of the same tokens, by role: 'runner_up', 'rival:NAME', 'randomised:DEPTH', 'ledger'.
+    sources: the number of the source of each token, None for those in none; empty without sources.
+    right_source: the one that holds the answer. explained: the number that the scores explain.
     """
 
     subject: Subject
@@ -146,6 +150,9 @@ class Case:
     marks: NDArray[np.bool_] | None = None
     answers: tuple[tuple[int, ...], ...] = ()
     others: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    sources: tuple[int | None, ...] = ()
+    right_source: int | None = None
+    explained: float = nan
 
     @property
     def ordinary(self) -> NDArray[np.bool_]:
