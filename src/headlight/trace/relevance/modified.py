@@ -232,10 +232,6 @@ class Modifiable(TorchFunctionMode):
             ),
         )
 
-    def square(self, func: Call, x: Tensor) -> Any:
-        """X², as a power."""
-        return self.power(lambda value, _: func(value), x, 2)
-
     # ------------------------------------------------------------------------------------ attention
 
     def matrix_product(self, func: Call, a: Any, b: Any, **others: Any) -> Any:
@@ -415,7 +411,7 @@ REWRITES: dict[str, Call] = {
     ),
     **dict.fromkeys(("rsqrt", "reciprocal", "__rtruediv__", "__rdiv__"), Modifiable.denominator),
     **dict.fromkeys(("pow", "__pow__"), Modifiable.power),
-    "square": Modifiable.square,
+    "square": lambda mode, func, x: mode.power(lambda value, _: func(value), x, 2),
     "erf": Modifiable.slope,
     **dict.fromkeys(("matmul", "__matmul__", "__rmatmul__", "bmm"), Modifiable.matrix_product),
     "baddbmm": Modifiable.added_product,
@@ -451,11 +447,9 @@ def modifiable(network: nn.Module, steering: Steering) -> Iterator[None]:
         for module in network.modules():
             if is_activation(module):
                 own = vars(module)
-                former = own.get("forward")
+                undo.callback(own.update, {k: v for k, v in own.items() if k == "forward"})
                 own["forward"] = rewritten(module.forward)
-                undo.callback(own.pop, "forward") if former is None else undo.callback(
-                    own.__setitem__, "forward", former
-                )
+                undo.callback(own.pop, "forward")
         # The graph refers to the mode, and what it marked to the graph: a circle that nobody would free.
         for marks in (mode.marks, mode.pointwise, mode.roots, mode.activations):
             undo.callback(marks.known.clear)
