@@ -23,7 +23,7 @@ from headlight.files.fields import (
     list_of,
     or_none,
 )
-from headlight.files.storage import read_json, write_whole
+from headlight.files.storage import read_json, save_json
 from headlight.frozen import FrozenMapping
 from headlight.tokens import in_scale
 from headlight.units import Unit, Units, prompt_units, sentences, unit_numbers, units_of, words
@@ -400,10 +400,7 @@ class Answer:
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the answer to a JSON file, whole or not at all."""
-        path = Path(path)
-        if path.exists() and not overwrite:
-            raise InvalidInput(f"'{path}' exists. Choose another name, or pass overwrite=True.")
-        write_whole(path, json.dumps(self.to_dict(), ensure_ascii=False))
+        save_json(path, self.to_dict(), overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -23,7 +23,7 @@ from headlight.files.fields import (
     one_of,
     or_none,
 )
-from headlight.files.storage import read_json, write_whole
+from headlight.files.storage import read_json, save_json
 from headlight.frozen import FrozenMapping
 from headlight.tokens import in_scale, outside_names, spelled
 
@@ -316,10 +316,7 @@ class Attribution:
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the attribution to a JSON file, whole or not at all."""
-        path = Path(path)
-        if path.exists() and not overwrite:
-            raise InvalidInput(f"'{path}' exists. Choose another name, or pass overwrite=True.")
-        write_whole(path, json.dumps(self.to_dict(), ensure_ascii=False))
+        save_json(path, self.to_dict(), overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -13,7 +13,13 @@ import torch
 from safetensors.torch import save_file
 
 from headlight import InvalidInput
-from headlight.files.storage import read_tensors, write_tensors, write_whole
+from headlight.files.storage import (
+    read_json,
+    read_tensors,
+    save_json,
+    write_tensors,
+    write_whole,
+)
 
 
 def mode(path: Path) -> int:
@@ -219,3 +225,13 @@ def test_tensors_come_back_with_what_was_said(tmp_path: Path) -> None:
     assert about == {"by": "us"}
     with pytest.raises(InvalidInput, match="holds no head statistics"):
         read_tensors(tmp_path / "mask", "head statistics")
+
+
+def test_a_json_file_that_exists_is_replaced_only_if_that_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "é.json"
+    save_json(path, {"a": "ü"}, overwrite=False)
+    with pytest.raises(InvalidInput, match="exists. Choose another name, or pass overwrite=True"):
+        save_json(path, {"a": 2}, overwrite=False)
+    assert path.read_text(encoding="utf-8") == '{"a": "ü"}'
+    save_json(path, {"a": 2}, overwrite=True)
+    assert read_json(path, "object") == {"a": 2}

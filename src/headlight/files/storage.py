@@ -47,6 +47,13 @@ def write_whole(path: str | Path, content: str | bytes, *, flush: bool = False) 
         raise InvalidInput(f"'{path}' cannot be written: {reason}.") from error
 
 
+def save_json(path: str | Path, plain: Any, *, overwrite: bool) -> None:
+    """Write plain values to a JSON file, whole or not at all; one that exists only if that is asked for."""
+    if Path(path).exists() and not overwrite:
+        raise InvalidInput(f"'{path}' exists. Choose another name, or pass overwrite=True.")
+    write_whole(path, json.dumps(plain, ensure_ascii=False))
+
+
 def status(path: str | Path) -> os.stat_result | None:
     """The status of what a path leads to, links followed; None if there is nothing."""
     try:
