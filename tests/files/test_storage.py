@@ -230,7 +230,7 @@ def test_tensors_come_back_with_what_was_said(tmp_path: Path) -> None:
 def test_a_json_file_that_exists_is_replaced_only_if_that_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "é.json"
     save_json(path, {"a": "ü"}, overwrite=False)
-    with pytest.raises(InvalidInput, match="exists. Choose another name, or pass overwrite=True"):
+    with pytest.raises(InvalidInput, match=r"exists\. Choose another name"):
         save_json(path, {"a": 2}, overwrite=False)
     assert path.read_text(encoding="utf-8") == '{"a": "ü"}'
     save_json(path, {"a": 2}, overwrite=True)
