@@ -1,5 +1,6 @@
 """Every example runs, and is short; the app for a Space answers over its own server."""
 
+import json
 import os
 import runpy
 import socket
@@ -11,7 +12,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+from headlight import Answer
+
+HOME = Path(__file__).parent.parent / "examples"
+EXAMPLES, NOTEBOOKS = sorted(HOME.glob("*.py")), sorted(HOME.glob("*.ipynb"))
 
 
 @pytest.mark.parametrize(
@@ -23,6 +27,19 @@ def test_examples_run(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) < 40
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_run(path: Path) -> None:
+    names: dict[str, object] = {}
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        assert not cell.get("outputs"), "outputs are not stored"
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    shown = [value for value in names.values() if isinstance(value, Answer)]
+    assert shown
+    assert all("headlight" in answer._repr_html_() for answer in shown)
 
 
 @pytest.mark.slow
