@@ -83,7 +83,7 @@ def partial_lrp(trace: Trace, *, preset: Preset = "chefer") -> Scores:
 
     E_h(R_L⁺), read.
     """
-    (relevance,) = trace.relevance(Flow(preset, floor=-1, bits="stored")).attention
+    (relevance,) = trace.relevance(Flow(preset, floor=-1)).attention
     return trace.read(relevance.clamp(min=0).mean(1))
 
 
