@@ -2,8 +2,8 @@
 
 Relevance divides by sums that may nearly cancel, which magnifies the rounding of activations: in 32 bits `lrp`
 may keep only its first digit. Integrals over 16-bit gradients are no better. These sums are values of the pass,
-so only the pass needs 64 bits, and `lrp` and `partial_lrp`, which read relevance as it is. The way back of other
-methods has the bits of the stored weights, which costs half.
+so only the pass needs 64 bits, and `lrp` and `partial_lrp`, which read relevance as it is. The way back of
+other methods has the bits of the stored weights, which costs half.
 
 Networks in 16 bits: everything that goes back is computed on a copy in 32 bits. In the embedded `llm` in
 bfloat16 `cat` was off by 13 % of its largest score and `attn_lrp` by 1 %; on the copy, by less than 1e-4
