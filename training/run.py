@@ -103,7 +103,9 @@ class Run:
         log(f"{len(self.rows)} rows, {self.steps} steps, from step {self.step}")
         started, saved, losses = time.monotonic() - self.seconds, time.monotonic(), []
         for chosen in self.order():
-            losses.append(self.learn(loss(self.network, chosen)))
+            with torch.autocast("cpu", torch.bfloat16, enabled=self.recipe.half):
+                lost = loss(self.network, chosen)
+            losses.append(self.learn(lost))
             self.seconds = time.monotonic() - started
             if self.step % 100 == 0:
                 pace = self.step * self.recipe.batch / self.seconds

@@ -2,7 +2,8 @@
 
     python training/teacher.py sentiment --network FOLDER --data FOLDER --out runs/teacher
 
-`targets.jsonl` then goes to `train.py --targets`. A killed run resumes from its last checkpoint.
+`targets.jsonl` then goes to `train.py --targets`; the network itself is written to `network`. A killed run
+resumes from its last checkpoint.
 """
 
 import argparse
@@ -43,6 +44,8 @@ def main() -> None:
     run = Run(classify.fresh(teacher.recipe, options.network), rows, teacher.recipe, 0, options.out)
     run.network.load_state_dict(run.go(classify.loss, log), strict=False)
     network = run.network.eval()
+    network.save_pretrained(options.out / "network")
+    tokenizer.save_pretrained(options.out / "network")
     shown = classify.encoded(held_out, teacher.recipe, tokenizer, {})
     log(json.dumps(classify.score(network, shown)))
     path = options.out / "targets.jsonl"

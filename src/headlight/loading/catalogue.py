@@ -41,7 +41,7 @@ class Embedded:
     @property
     def is_shipped(self) -> bool:
         """Whether its adapter is in the package headlight-models."""
-        return self.base is MINILM and self.file is None
+        return self.base is not SMOLLM and self.file is None
 
     def adapter(self) -> Path:
         """The adapter file; a shipped one is checked first."""

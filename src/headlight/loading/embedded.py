@@ -17,10 +17,10 @@ from transformers import (
 )
 
 from headlight.loading.adapters import merge_adapter
-from headlight.loading.bases import MINILM, SMOLLM, base_folder
+from headlight.loading.bases import SMOLLM
 from headlight.loading.catalogue import Embedded
+from headlight.loading.conversion import network_folder
 from headlight.loading.devices import Placement
-from headlight.loading.gguf import converted
 from headlight.loading.quiet import quiet
 from headlight.models.task import Task
 
@@ -36,13 +36,13 @@ def load_embedded(
     entry: Embedded, placement: Placement
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """The network of an entry, as a plain Hugging Face model, and its tokenizer."""
+    folder = network_folder(entry.base)
     if entry.base is SMOLLM:
-        folder = converted(SMOLLM)
         with quiet():
             llm = AutoModelForCausalLM.from_pretrained(folder, **placement.arguments)
         placement.put(llm)
         return llm, AutoTokenizer.from_pretrained(folder)
-    adapter, folder = entry.adapter(), base_folder(MINILM)
+    adapter = entry.adapter()
     config = BertConfig.from_pretrained(folder)
     if entry.labels:
         config.id2label = dict(enumerate(entry.labels))
@@ -51,7 +51,7 @@ def load_embedded(
         # In 32 bits, as the base was saved, because the adapter is added to it.
         whole = replace(placement, dtype=torch.float32)
         network = CLASSES[entry.task].from_pretrained(folder, config=config, **whole.arguments)
-    merge_adapter(network, adapter, MINILM.sha256)
+    merge_adapter(network, adapter, entry.base.sha256)
     placement.put(network)
     if placement.dtype != "auto":
         # Not network.to: transformers wraps it in a way that hides its types from mypy.

@@ -3,15 +3,16 @@
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 import headlight
 from headlight import InvalidInput, MissingExtra
-from headlight.loading import gguf as conversion
+from headlight.loading import conversion
 from headlight.loading.bases import SMOLLM, Base
-from headlight.loading.gguf import LEDGER, converted, is_whole, put_in_place, record
+from headlight.loading.conversion import LEDGER, Format, converted, is_whole, put_in_place
 
 
 def test_a_broken_conversion_leaves_nothing(
@@ -34,16 +35,15 @@ def test_a_broken_conversion_leaves_nothing(
 def conversions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """An empty cache, and a conversion that writes small files and is counted."""
     monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(conversion, "base_folder", lambda _base: tmp_path)
+    monkeypatch.setattr(conversion, "base_files", lambda _base: nullcontext(tmp_path))
     made: list[Path] = []
 
     def convert(_source: Path, base: Base, folder: Path) -> None:
         folder.mkdir()
         (folder / "model.safetensors").write_bytes(b"weights")
-        (folder / LEDGER).write_text(json.dumps(record(folder, base)))
         made.append(folder)
 
-    monkeypatch.setattr(conversion, "convert", convert)
+    monkeypatch.setitem(conversion.FORMATS, ".gguf", Format("GGUF", "gguf", "llm", convert))
     return made
 
 
