@@ -123,3 +123,13 @@ def test_other_mixers_are_refused_for_modified_gradients_alone(family: str, said
         headlight.explain(model, Batch.from_ids(ROWS[:1]), "attn_lrp")
     (plain,) = scores(model, ROWS[:1], "input_x_gradient")
     assert np.abs(plain).max() > 0
+
+
+@pytest.mark.parametrize("method", ["rollout", "gae", "grad_sam", "att_grads", "attcat"])
+def test_attention_may_have_fewer_bits_than_the_network(method: str) -> None:
+    """BLOOM computes its softmax in 32 bits, here in a network of 64."""
+    model = headlight.wrap(tiny("bloom", MODEL))
+    for row, beside in zip(ROWS, scores(model, ROWS, method), strict=True):
+        (alone,) = scores(model, [row], method)
+        assert np.abs(alone).max() > 0
+        assert np.abs(alone - beside).max() <= 1e-5 * np.abs(alone).max()

@@ -5,7 +5,7 @@ it, E_h the mean over heads. "Read" means: the row of the position at which the 
 made; for an answer span the sum of the rows of its start and its end.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 
@@ -208,15 +208,20 @@ def grad_sam(trace: Trace) -> Scores:
     return torch.stack(layers).mean(0) / trace.inputs.lengths[:, None]
 
 
+def chained(layers: Iterable[Mixing]) -> Mixing:
+    """(I + M_L) … (I + M_1), without normalising rows; layers are read one at a time."""
+    given = iter(layers)
+    first = next(given)
+    joint = torch.eye(first.shape[-1], dtype=first.dtype, device=first.device) + first
+    for layer in given:
+        joint = joint + layer @ joint
+    return joint
+
+
 def relevance_map(trace: Trace) -> Mixing:
     """R, from R = I by R ← R + E_h((A_l ⊙ ∇A_l)⁺) R through the layers."""
-    size = trace.inputs.ids.shape[1]
-    relevance = torch.eye(size, dtype=trace.attention[0].dtype, device=trace.attention[0].device)
-    relevance = relevance.expand(len(trace.logits), size, size)
-    for attention, gradient in zip(trace.attention, trace.gradients().attention, strict=True):
-        mixing = (attention * gradient).clamp(min=0).mean(1)
-        relevance = relevance + mixing @ relevance
-    return relevance
+    pairs = zip(trace.attention, trace.gradients().attention, strict=True)
+    return chained((a * g).clamp(min=0).mean(1) for a, g in pairs)
 
 
 @METHODS.register(

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from headlight.errors import InvalidOption
 from headlight.headmask import HeadMask
-from headlight.methods.attention import accumulated, with_residual
+from headlight.methods.attention import accumulated, chained, with_residual
 from headlight.methods.registry import METHODS
 from headlight.registry.options import BY_MODEL, BlockNumber, Count, Seed, Share
 from headlight.shapes import Attention, Mixing, Scores
@@ -116,16 +116,6 @@ def weighted(trace: Trace, relevance: Sequence[Attention]) -> list[Mixing]:
     gradients = trace.gradients().attention[-len(relevance) :]
     pairs = zip(gradients, relevance, strict=True)
     return [(gradient * r).clamp(min=0).mean(1) for gradient, r in pairs]
-
-
-def chained(layers: Sequence[Mixing]) -> Mixing:
-    """(I + M_L) … (I + M_s), without normalising rows."""
-    size = layers[0].shape[-1]
-    identity = torch.eye(size, dtype=layers[0].dtype, device=layers[0].device)
-    joint = identity.expand_as(layers[0])
-    for layer in layers:
-        joint = joint + layer @ joint
-    return joint
 
 
 def rolled(layers: Sequence[Mixing]) -> Mixing:
