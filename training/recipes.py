@@ -121,7 +121,7 @@ def twelve_layers(recipe: Recipe) -> Recipe:
 
 
 TWELVE_LAYERS = {
-    "sentiment-12": twelve_layers(replace(SENTIMENT, trust=0.0, rate=8e-5)),
+    "sentiment-12": twelve_layers(replace(SENTIMENT, rate=8e-5)),
     "topic-12": twelve_layers(replace(SIX_LAYERS["topic"], megabytes=4.0)),
     "nli-12": twelve_layers(replace(SIX_LAYERS["nli"], epochs=3.0, megabytes=4.0)),
     "paraphrase-12": twelve_layers(replace(SIX_LAYERS["paraphrase"], megabytes=4.0)),

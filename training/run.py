@@ -17,6 +17,11 @@ SAVE_SECONDS = 180
 Loss = Callable[[PreTrainedModel, list[Row]], Tensor]
 
 
+def half_products(recipe: Recipe) -> torch.autocast:
+    """Products in bfloat16 while this is open, if the recipe says so."""
+    return torch.autocast("cpu", torch.bfloat16, enabled=recipe.half)
+
+
 class Log:
     """Lines with the time, on the screen and in a file."""
 
@@ -103,7 +108,7 @@ class Run:
         log(f"{len(self.rows)} rows, {self.steps} steps, from step {self.step}")
         started, saved, losses = time.monotonic() - self.seconds, time.monotonic(), []
         for chosen in self.order():
-            with torch.autocast("cpu", torch.bfloat16, enabled=self.recipe.half):
+            with half_products(self.recipe):
                 lost = loss(self.network, chosen)
             losses.append(self.learn(lost))
             self.seconds = time.monotonic() - started

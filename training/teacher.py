@@ -18,7 +18,7 @@ import classify
 from data import read_unlabelled
 from recipes import RECIPES, TEACHERS
 from rows import tensors
-from run import Log, Run
+from run import Log, Run, half_products
 
 SAID_AT_ONCE = 64
 
@@ -57,8 +57,8 @@ def main() -> None:
         for start in range(0, len(texts), SAID_AT_ONCE):
             part = texts[start : start + SAID_AT_ONCE]
             inputs, _ = tensors(classify.encoded(part, teacher.recipe, tokenizer, {}))
-            with torch.inference_mode():
-                said = network(**inputs).logits.softmax(-1)
+            with torch.inference_mode(), half_products(teacher.recipe):
+                said = network(**inputs).logits.float().softmax(-1)
             records = zip(part, said.tolist(), strict=True)
             file.write("".join(json.dumps({"text": e.text, "said": p}) + "\n" for e, p in records))
             if start // SAID_AT_ONCE % 50 == 0:

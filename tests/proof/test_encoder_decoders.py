@@ -191,3 +191,23 @@ def test_a_decoder_that_reads_something_else_in_a_later_pass_is_refused() -> Non
     net.model.decoder.embed_tokens.register_forward_pre_hook(lambda _module, args: args[0].flip(1))
     with pytest.raises(UnsupportedModel, match="embeds its input twice"):
         headlight.explain(model, Batch.from_ids(texts(model)), "input_x_gradient")
+
+
+@makers
+def test_the_mean_of_all_words_is_read_in_both_places(make: Callable[[], PreTrainedModel]) -> None:
+    """A word that no text has is given the mean embedding; then it stands for the removed token."""
+    network, other = in_64_bits(make), in_64_bits(make)
+    model = headlight.wrap(network)
+    row, unused = texts(model)[0], 59
+    assert unused not in row
+    with torch.no_grad():
+        table = other.get_input_embeddings().weight
+        table[unused] = table.mean(0)
+        found = headlight.explain(model, Batch.from_ids([row]), "occlusion", baseline="mean")
+        whole = network(torch.tensor([row])).logits[0]
+        for place in range(len(row) - 1):
+            changed = [unused if n == place else token for n, token in enumerate(row)]
+            without = other(torch.tensor([changed])).logits[0]
+            expected = float((whole - without)[whole.argmax()])
+            assert found.scores[place] == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    assert np.abs(found.scores).max() > 1e-3

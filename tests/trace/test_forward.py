@@ -77,3 +77,13 @@ def test_a_pass_that_ends_earlier_keeps_its_further_passes_but_not_what_depends_
     assert shorter.modifiable().captured is run.modifiable().captured
     assert shorter.modifiable().inputs is shorter.inputs
     assert run.until(torch.ones_like(reached)) is run
+
+
+def test_a_network_that_looks_words_up_elsewhere_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wrapped = model("llama", Task.CAUSAL)
+    elsewhere = torch.nn.Embedding(5, 3)
+    monkeypatch.setattr("headlight.trace.forward.word_lookups", lambda _model: [elsewhere])
+    with pytest.raises(headlight.UnsupportedModel, match=r"another place.*baseline='zero'"):
+        headlight.explain(wrapped, Batch.from_ids(rows()[0]), "occlusion", baseline="mean")

@@ -36,13 +36,13 @@ def load_embedded(
     entry: Embedded, placement: Placement
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """The network of an entry, as a plain Hugging Face model, and its tokenizer."""
-    folder = network_folder(entry.base)
     if entry.base is SMOLLM:
+        folder = network_folder(SMOLLM)
         with quiet():
             llm = AutoModelForCausalLM.from_pretrained(folder, **placement.arguments)
         placement.put(llm)
         return llm, AutoTokenizer.from_pretrained(folder)
-    adapter = entry.adapter()
+    adapter, folder = entry.adapter(), network_folder(entry.base)
     config = BertConfig.from_pretrained(folder)
     if entry.labels:
         config.id2label = dict(enumerate(entry.labels))

@@ -1,7 +1,7 @@
 """`Pass`: one forward pass that was watched: its inputs, what was captured, and the logits."""
 
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from headlight.batch import Inputs
+from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
 from headlight.running.double import double
 from headlight.running.logits import logits_of
@@ -115,18 +116,31 @@ class Pass:
 
     def embed_mean(self, places: TokenMask) -> Hidden:
         """The embeddings with the mean of all word embeddings in these places."""
-        words = self.model.network.get_input_embeddings()
-        mean = mean_output(words)
+        replaced: list[Tensor] = []
 
-        def replace_words(_module: Any, _args: Any, output: Tensor) -> Tensor:
-            return torch.where(places[..., None], mean.to(output), output)
+        def replace_words(module: Any, _args: Any, output: Tensor) -> Tensor:
+            replaced.append(torch.where(places[..., None], means[module].to(output), output))
+            return replaced[-1]
 
-        # It must run before the hook that captures the embeddings, which some families have on this module.
-        handle = words.register_forward_hook(replace_words, prepend=True)
-        try:
-            return self.embed(self.inputs.ids)
-        finally:
-            handle.remove()
+        means = {module: mean_output(module) for module in word_lookups(self.model)}
+        with ExitStack() as undo:
+            for module in means:
+                # It must run before the hook that captures the embeddings, which some families have on this module.
+                undo.callback(module.register_forward_hook(replace_words, prepend=True).remove)
+            embeddings = self.embed(self.inputs.ids)
+        if not replaced:
+            raise UnsupportedModel(
+                f"{self.model.name} looks its words up in another place than its input embeddings, so they "
+                "cannot be replaced by their mean. Use another baseline, such as baseline='zero'."
+            )
+        return embeddings
+
+
+def word_lookups(model: Model) -> list[nn.Module]:
+    """The modules that look words up in the network's table: a family may have one for each of its halves."""
+    table = model.network.get_input_embeddings()
+    shared = (m for m in model.network.modules() if isinstance(m, nn.Embedding))
+    return list(dict.fromkeys([table, *(m for m in shared if m.weight is table.weight)]))
 
 
 def forward(model: Model, inputs: Inputs, wants: Wants, embeddings: Tensor | None = None) -> Pass:
