@@ -125,7 +125,7 @@ class Pass:
         means = {module: mean_output(module) for module in word_lookups(self.model)}
         with ExitStack() as undo:
             for module in means:
-                # It must run before the hook that captures the embeddings, which some families have on this module.
+                # Before the hook that captures the embeddings, which some families have on this module.
                 undo.callback(module.register_forward_hook(replace_words, prepend=True).remove)
             embeddings = self.embed(self.inputs.ids)
         if not replaced:
