@@ -81,11 +81,6 @@ def test_no_option_is_called_variant(name: str) -> None:
         assert VARIANT not in METHODS[name].in_variant(variant).options
 
 
-def test_both_variants_take_the_options_of_the_released_one() -> None:
-    for name in METHODS:
-        assert METHODS[name].in_variant("released").options.keys() <= METHODS[name].options.keys()
-
-
 def test_other_packages_add_theirs_through_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
     names = Functions("thing")
     plugin = ModuleType("a_plugin")
