@@ -46,6 +46,13 @@ def test_corruption_only_adds_and_is_seeded(rate: float, seed: int) -> None:
 @given(seed=st.integers(0, 99))
 def test_a_random_mask_keeps_the_rate(seed: int) -> None:
     assert MASK.random_like(seed).count == MASK.count
+    by_layer = MASK.random_like(seed, "by_layer")
+    assert by_layer.heads.sum(1).tolist() == MASK.heads.sum(1).tolist()
+
+
+def test_random_masks_differ() -> None:
+    drawn = {str(MASK.random_like(seed).heads.tolist()) for seed in range(20)}
+    assert len(drawn) > 3
 
 
 def test_masks_are_saved_whole_and_read_back(tmp_path: Path) -> None:

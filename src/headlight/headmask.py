@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import torch
@@ -18,6 +18,8 @@ from headlight.shapes import Heads
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
+Drawn = Literal["overall", "by_layer"]
+"""Where random heads are drawn: anywhere, or in each layer as many as the mask has there."""
 KIND = "head mask"
 VERSION = 2
 """The format of new files. In version 1, roles counted layers and heads from 0."""
@@ -152,10 +154,13 @@ class HeadMask:
         added[chosen] = True
         return HeadMask({**self.parts, "corrupted": added.view(self.heads.shape)}, self.facts)
 
-    def random_like(self, seed: int = 0) -> "HeadMask":
-        """A random mask with the same number of heads."""
-        chosen = torch.zeros(self.heads.numel(), dtype=torch.bool)
-        chosen[self.draw(self.heads.numel(), seed)[: self.count]] = True
+    def random_like(self, seed: int = 0, drawn: Drawn = "overall") -> "HeadMask":
+        """A random mask with the same number of heads: of all, or in every layer."""
+        layers = [self.heads.flatten()] if drawn == "overall" else list(self.heads)
+        random = torch.Generator().manual_seed(seed)
+        chosen = torch.cat(
+            [layer[torch.randperm(len(layer), generator=random)] for layer in layers]
+        )
         return HeadMask({"random": chosen.view(self.heads.shape)})
 
     @staticmethod

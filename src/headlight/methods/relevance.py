@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from headlight.errors import InvalidOption
-from headlight.headmask import HeadMask
+from headlight.headmask import Drawn, HeadMask
 from headlight.methods.attention import accumulated, chained, with_residual
 from headlight.methods.registry import METHODS
 from headlight.registry.options import BY_MODEL, BlockNumber, Count, Seed, Share
@@ -373,21 +373,23 @@ def random_mask_lrp(
     separators: Separators = "seen",
     preset: Preset = "chefer",
     first_layer: BlockNumber = 1,
+    drawn: Drawn = "overall",
     seed: Seed = 0,
     draws: Count = 1,
 ) -> Scores:
     """Mask-LRP with the same number of heads chosen at random, averaged over `draws`.
 
+    drawn: "overall" chooses among all heads; "by_layer" as many in every layer as the mask has there.
     empty, rows, diagonal, separators: as in mask_lrp. A random mask has one part, so there are none to join.
     """
-    masks = random_masks(sized_mask(mask, trace), seed, draws)
+    masks = random_masks(sized_mask(mask, trace), drawn, seed, draws)
     reading = Reading("union", empty, rows, diagonal, separators)
     return torch.stack([masked(trace, m, reading, preset, first_layer) for m in masks]).mean(0)
 
 
-def random_masks(mask: HeadMask, seed: int, draws: int) -> list[HeadMask]:
+def random_masks(mask: HeadMask, drawn: Drawn, seed: int, draws: int) -> list[HeadMask]:
     """Random masks with the same number of heads, from consecutive seeds."""
-    return [mask.random_like(seed + n) for n in range(draws)]
+    return [mask.random_like(seed + n, drawn) for n in range(draws)]
 
 
 @METHODS.released("random_mask_lrp")
@@ -398,10 +400,11 @@ def random_mask_lrp_released(
     separators: Separators = "seen",
     preset: Preset = RELEASED,
     first_layer: BlockNumber = 1,
+    drawn: Drawn = "overall",
     seed: Seed = 0,
     draws: Count = 1,
 ) -> Scores:
     """Like mask_lrp. The released code also draws more heads than the mask has; this is not reproduced."""
-    masks = random_masks(sized_mask(mask, trace), seed, draws)
+    masks = random_masks(sized_mask(mask, trace), drawn, seed, draws)
     trace = seen_by(trace, separators)
     return torch.stack([masked_released(trace, m, preset, first_layer) for m in masks]).mean(0)
