@@ -119,7 +119,7 @@ def off(
 def checked_heads(
     heads: str | None, mask: str | None, *, others: bool, each: bool
 ) -> "str | list[tuple[int, int]]":
-    """The heads that a command names; refused unless they are named in one way."""
+    """The heads that a command names, [] if each is tried; refused unless they are named in one way."""
     if sum((heads is not None, mask is not None, each)) != 1:
         raise InvalidOption(
             "say which heads to switch off in one way: --heads 3.4,5.1, --mask syntactic, or --each."
@@ -128,12 +128,12 @@ def checked_heads(
         raise InvalidOption("--others is for --heads and --mask. Leave it out with --each.")
     if mask is not None and Path(mask).suffix:
         check_tensors(Path(mask))
-    return mask or parsed_heads(heads or "")
+    return [] if each else mask or parsed_heads(heads or "")
 
 
 def parsed_heads(given: str) -> list[tuple[int, int]]:
     """Heads from LAYER.HEAD,LAYER.HEAD."""
-    found = [re.fullmatch(r"(\d+)\.(\d+)", each.strip()) for each in given.split(",") if given]
+    found = [re.fullmatch(r"(\d+)\.(\d+)", each.strip()) for each in given.split(",")]
     if not all(found):
         raise InvalidOption(
             f"--heads {given} is not understood. Write LAYER.HEAD, counted from 1, such as 3.4,5.1."

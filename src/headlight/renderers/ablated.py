@@ -128,6 +128,11 @@ def effect_cells(found: HeadEffects) -> Cells:
     )
 
 
+def two_digits(value: float) -> str:
+    """A number with two digits after the point; one that rounds to 0 has no sign."""
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
+
+
 class EffectMap:
     """The map in a terminal: rows are layers, columns heads."""
 
@@ -144,7 +149,7 @@ class EffectMap:
         for row, name in enumerate(cells.rows):
             values = (
                 Text(
-                    f"{value:.2f} ".replace("-", "−"),
+                    f"{two_digits(value)} ",
                     style_of(value / (cells.largest or 1.0), True, palette("blue_red")),
                 )
                 for value in cells.values[row]
@@ -154,7 +159,7 @@ class EffectMap:
         yield Text("the more is lost, the more a head speaks for the decision; a minus: against it")
         scale = 100 if self.found.unit == "probability" else 1
         strongest = (
-            f"{layer}.{head} ({-scale * change:.2f})".replace("-", "−")
+            f"{layer}.{head} ({two_digits(-scale * change)})"
             for layer, head, change in self.found.top(STRONGEST)
         )
         yield Text(f"strongest heads: {', '.join(strongest)}")
