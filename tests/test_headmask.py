@@ -24,6 +24,13 @@ def test_parts_join_and_part() -> None:
         MASK.part("position")
 
 
+def test_heads_are_named_one_by_one() -> None:
+    assert HeadMask.at([(1, 1), (2, 3)], 2, 3).heads.tolist() == [[1, 0, 0], [0, 0, 1]]
+    for place in ((0, 1), (3, 1), (1, 4)):
+        with pytest.raises(InvalidOption, match="there are layers 1 to 2 with heads 1 to 3"):
+            HeadMask.at([place], 2, 3)
+
+
 def test_algebra() -> None:
     one, two = HeadMask.of(SYNTACTIC), HeadMask.of(POSITIONAL)
     assert torch.equal((one | two).heads, SYNTACTIC | POSITIONAL)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from headlight import heads as heads
     from headlight import plot as plot
     from headlight import using as using
+    from headlight.ablated import Ablated, HeadEffects
     from headlight.answer import Answer
     from headlight.attribution import Attribution, Generation
     from headlight.batch import Batch
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from headlight.explaining.conservation import conservation
     from headlight.explaining.explain import explain
     from headlight.explaining.generation import explain_generation
+    from headlight.explaining.heads_off import ablate, ablate_each
     from headlight.explaining.labels import explain_labels
     from headlight.explaining.layers import explain_layers
     from headlight.explaining.mix import mix
@@ -62,11 +64,13 @@ __all__ = [
     "METHODS",
     "METRICS",
     "RENDERERS",
+    "Ablated",
     "Answer",
     "Attribution",
     "Batch",
     "Example",
     "Generation",
+    "HeadEffects",
     "HeadMask",
     "HeadlightError",
     "InvalidInput",
@@ -80,6 +84,8 @@ __all__ = [
     "UnstableModel",
     "UnsupportedModel",
     "__version__",
+    "ablate",
+    "ablate_each",
     "conservation",
     "evaluate",
     "explain",
@@ -100,16 +106,20 @@ HOMES = {
     "METHODS": "methods",
     "METRICS": "metrics",
     "RENDERERS": "renderers",
+    "Ablated": "ablated",
     "Answer": "answer",
     "Attribution": "attribution",
     "Batch": "batch",
     "Example": "data",
     "Generation": "attribution",
+    "HeadEffects": "ablated",
     "HeadMask": "headmask",
     "Model": "models.model",
     "Results": "evaluation.results",
     "Target": "target",
     "TokenMixing": "tokenmixing",
+    "ablate": "explaining.heads_off",
+    "ablate_each": "explaining.heads_off",
     "conservation": "explaining.conservation",
     "evaluate": "evaluation.evaluate",
     "explain": "explaining.explain",

@@ -1,6 +1,6 @@
 """`HeadMask`: which attention heads relevance may enter, in named parts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -64,6 +64,15 @@ class HeadMask:
         return cls({name: values.bool()})
 
     @classmethod
+    def at(cls, places: Iterable[tuple[int, int]], layers: int, heads: int) -> Self:
+        """The mask of these heads, each (layer, head), in a network of this many layers and heads."""
+        mask = torch.zeros(layers, heads, dtype=torch.bool)
+        for layer, head in places:
+            check_place(layer, head, layers, heads)
+            mask[layer - 1, head - 1] = True
+        return cls({"given": mask})
+
+    @classmethod
     def full(cls, layers: int, heads: int) -> Self:
         """The mask that keeps every head."""
         return cls({"all": torch.ones(layers, heads, dtype=torch.bool)})
@@ -97,12 +106,7 @@ class HeadMask:
 
     def kind(self, layer: int, head: int) -> str | None:
         """Why a head is kept: 'syntactic', 'positional', 'both', or 'kept' for a part of another name."""
-        layers, heads = self.heads.shape
-        if not (1 <= layer <= layers and 1 <= head <= heads):
-            raise InvalidOption(
-                f"head {head} of layer {layer} does not exist: there are layers 1 to {layers} with heads 1 to "
-                f"{heads}."
-            )
+        check_place(layer, head, *self.heads.shape)
         parts = [name for name, part in self.parts.items() if part[layer - 1, head - 1]]
         named = [name for name in parts if name in ("syntactic", "positional")]
         if len(named) == 2:
@@ -198,6 +202,15 @@ class HeadMask:
                     f"a head mask of {layers} layers with {heads} heads has a role for head {head} of "
                     f"layer {layer}."
                 )
+
+
+def check_place(layer: int, head: int, layers: int, heads: int) -> None:
+    """Refuse a head that a network of this many layers and heads does not have."""
+    if not (1 <= layer <= layers and 1 <= head <= heads):
+        raise InvalidOption(
+            f"head {head} of layer {layer} does not exist: there are layers 1 to {layers} with heads 1 to "
+            f"{heads}."
+        )
 
 
 def check_roles(roles: Any) -> None:

@@ -19,6 +19,7 @@ from headlight.heads.synthetic_corpus import made_up_corpus
 from headlight.plot import canvas
 from headlight.plot import heads as draw
 from headlight.renderers.colours import DARK, HEAD_KINDS, LIGHT, Paper, contrast
+from tests.test_ablated import effects
 
 PARSES = list(made_up_corpus(16))
 
@@ -41,6 +42,12 @@ def test_the_map_names_what_heads_do(mask: HeadMask, tmp_path: Path) -> None:
     assert found.count("+1") == 2
     assert {"syntactic", "positional", "both", "head", "layer"} <= set(found)
     assert "kept" not in found
+
+
+def test_the_map_of_effects_names_layers_and_heads(tmp_path: Path) -> None:
+    found = words(draw.head_effects(effects()), tmp_path)
+    assert {"layer 2", "layer 1", "head 1", "head 3", "for", "against"} <= set(found)
+    assert any("lost without a head" in word for word in found)
 
 
 def test_cells_have_the_colour_of_their_kind(mask: HeadMask, tmp_path: Path) -> None:

@@ -3,12 +3,21 @@
 import numpy as np
 import pytest
 
-from headlight import Answer, Attribution, Generation, HeadMask, TokenMixing
+from headlight import (
+    Ablated,
+    Answer,
+    Attribution,
+    Generation,
+    HeadEffects,
+    HeadMask,
+    TokenMixing,
+)
 from headlight.display import DISPLAYS, html_of, terminal_form
 from headlight.renderers import displays
 from tests.renderers.answers.made import answered
 from tests.renderers.test_html import generated
 from tests.renderers.test_terminal import printed
+from tests.test_ablated import ablated, effects
 from tests.test_attribution import made
 
 RESULTS: dict[type, object] = {
@@ -17,6 +26,8 @@ RESULTS: dict[type, object] = {
     Generation: generated(2),
     TokenMixing: TokenMixing(("a", "b"), np.eye(2)[None], "alti", "toy"),
     HeadMask: HeadMask.full(2, 3),
+    Ablated: ablated(),
+    HeadEffects: effects(),
 }
 
 

@@ -37,6 +37,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "curves": {"methods": ["attcat"]},
     "export": {"methods": ["attcat"]},
     "hide": {"hidden": [1]},
+    "heads/off": {"off": [[1, 2]]},
     "layers": {},
     "mix": {},
     "generate": {"model": "writer", "tokens": 2},

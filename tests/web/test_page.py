@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import headlight
+from headlight.heads.masks import chosen_mask
 from tests.web.browsing import MARKS, Tab, browser, run, server, tab
 
 __all__ = ["browser", "run", "server", "tab"]
@@ -124,6 +125,37 @@ def test_heads_are_switched_and_mask_lrp_answers(tab: Tab) -> None:
     expect(page.locator("#heads .head[aria-pressed=true]")).to_have_count(71)
     expect(page.locator(".heatmap[data-method=mask_lrp] .piece").first).to_be_visible()
     assert labels(page) == after
+
+
+def test_heads_are_switched_off_and_the_answer_moves(tab: Tab) -> None:
+    page = tab.open("?text=a+charming+film&view=off")
+    heads, answer = page.locator("#off .head"), page.locator("#off-answer")
+    expect(heads).to_have_count(72)
+    expect(answer).to_contain_text("All heads are on")
+    page.locator("#off .head[data-layer='5'][data-head='5']").click()
+    expect(answer).to_contain_text("1 of 72 heads is off. Probability of ‘positive’: 0.")
+    found = headlight.ablate(headlight.load("sentiment"), "a charming film", [(6, 6)])[0]
+    expect(answer).to_contain_text(
+        f"{found.before.probability:.3f} → {found.after.probability:.3f}"
+    )
+    expect(answer).to_contain_text("still says ‘positive’")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(answer).to_contain_text("2 of 72 heads are off")
+    expect(page.locator("#off .head[aria-pressed=false]")).to_have_count(2)
+    mask = chosen_mask(headlight.load("sentiment"), "both")
+    for name, count in (("syntactic", None), ("positional", None), ("others", 72 - mask.count)):
+        page.locator(f"#off-{name}").click()
+        size = int(mask.parts[name].sum()) if count is None else count
+        expect(answer).to_contain_text(f"{size} of 72 heads are off")
+    expect(page).to_have_url(re.compile("off=[0-9a-f]{18}"))
+    page.reload()
+    expect(answer).to_contain_text(f"{72 - mask.count} of 72 heads are off")
+    page.fill("#text", "a dull and lifeless film")
+    expect(answer).to_contain_text("Probability of ‘negative’")
+    page.locator("#off-none").click()
+    expect(answer).to_contain_text("All heads are on")
+    expect(page.locator("#heads-panel")).not_to_have_attribute("open", "")
 
 
 def labels(page: Page) -> list[str]:
@@ -327,7 +359,7 @@ def test_the_page_is_accessible_and_fits(
     )
     page = context.new_page()
     for path in (
-        "/?text=a+charming+but+thin+film&methods=attcat+rollout&difference=1&view=layers+heads+curves+mixing",
+        "/?text=a+charming+but+thin+film&methods=attcat+rollout&difference=1&view=layers+heads+off+curves+mixing&off=800000000000000001",
         "/results",
     ):
         page.goto(server + path)

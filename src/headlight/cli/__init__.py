@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from headlight.cli import answering, evaluating, explaining, heads, listing, serving
+from headlight.cli import answering, evaluating, explaining, heads, heads_off, listing, serving
 from headlight.errors import HeadlightError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.add_typer(answering.app)
 app.add_typer(evaluating.app)
 app.add_typer(serving.app)
 app.add_typer(listing.app)
+heads.app.add_typer(heads_off.app)
 app.add_typer(heads.app, name="heads")
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from headlight.text import Text
 
 app = typer.Typer(
-    help="Learn, show and compare head masks: the attention heads that mask_lrp follows.",
+    help="Attention heads: learn, show and compare the masks that mask_lrp follows; switch heads off.",
     no_args_is_help=True,
 )
 

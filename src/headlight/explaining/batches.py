@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from headlight.amounts import in_words
 from headlight.attribution import Attribution, Explained
@@ -25,7 +26,9 @@ from headlight.running.footprint import BATCH_BYTES, SHARE, footprint, free_byte
 from headlight.running.memory import TOKENS_AT_ONCE, in_halves
 from headlight.running.precision import MEASURED, STABLE_PRESETS, needed_type, widened
 from headlight.running.undisturbed import plain_state, undisturbed
+from headlight.shapes import TokenMask
 from headlight.target import Target
+from headlight.trace.goal import Goal
 from headlight.trace.recompute import can_recompute
 from headlight.trace.trace import Noted, Trace, traces
 
@@ -182,19 +185,18 @@ def run_pass(
     passes = traces(
         model, rows, asked, plan.needs, released=plan.is_released, recomputes=recomputes
     )
-    for number, (captured, targets) in enumerate(zip(passes, asked, strict=True)):
-        for row, answer in enumerate(explained(captured, rows, targets, plan)):
+    for number, captured in enumerate(passes):
+        for row, answer in enumerate(explained(captured, rows, plan)):
             if number < len(goals[row]):
                 answers[row].append(answer)
         advance(sum(number < len(own) for own in goals))
     return answers
 
 
-def explained(
-    captured: Trace, rows: Sequence[Row], targets: Sequence[Target], plan: Plan
-) -> list[Answers]:
+def explained(captured: Trace, rows: Sequence[Row], plan: Plan) -> list[Answers]:
     """The attributions of every row of a trace, by method."""
-    model, what = captured.forward.model, explained_targets(captured, targets)
+    model, present = captured.forward.model, captured.inputs.present
+    what = explained_targets(captured.goal, captured.logits, present)
     answers: list[Answers] = [{} for _ in rows]
     for entry in plan.entries:
         scores, notes = computed(captured, entry)
@@ -240,15 +242,14 @@ def emptiness(scores: np.ndarray) -> str:
     return f"all scores are {'0' if scores[0] == 0 else 'equal'}: this method says nothing here"
 
 
-def explained_targets(captured: Trace, targets: Sequence[Target]) -> list[Explained]:
-    """What was explained in every row: its names and numbers."""
-    goal, present = captured.goal, captured.inputs.present
-    logits = goal.value(captured.logits, present, "logit").tolist()
-    probabilities: list[float | None] = [None] * len(targets)
-    logs: list[float | None] = [None] * len(targets)
+def explained_targets(goal: Goal, all_logits: Tensor, present: TokenMask) -> list[Explained]:
+    """What was explained in every row of a batch, by its logits: its names and numbers."""
+    logits = goal.value(all_logits, present, "logit").tolist()
+    probabilities: list[float | None] = [None] * len(logits)
+    logs: list[float | None] = [None] * len(logits)
     if goal.has_probability:
         # A product of many probabilities needs 64 bits.
-        wide = captured.logits.double() if any(goal.are_joint) else captured.logits
+        wide = all_logits.double() if any(goal.are_joint) else all_logits
         probabilities = goal.value(wide, present, "probability").tolist()
         logs = goal.value(wide, present, "log_probability").tolist()
     return [
@@ -258,7 +259,7 @@ def explained_targets(captured: Trace, targets: Sequence[Target]) -> list[Explai
             logit=logits[n],
             probability=probabilities[n],
             positions=resolved.positions,
-            output=targets[n].output,
+            output=goal.outputs[n],
             log_probability=logs[n] if goal.are_joint[n] else None,
         )
         for n, resolved in enumerate(goal.resolved)

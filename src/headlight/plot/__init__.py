@@ -3,7 +3,14 @@
 from headlight.plot.answers import answer, answer_text
 from headlight.plot.canvas import dark_paper, save
 from headlight.plot.generation import generation
-from headlight.plot.heads import agreement, head_map, relative_positions, sample_sizes, thresholds
+from headlight.plot.heads import (
+    agreement,
+    head_effects,
+    head_map,
+    relative_positions,
+    sample_sizes,
+    thresholds,
+)
 from headlight.plot.layers import layers
 from headlight.plot.mixing import matrix
 from headlight.plot.runs import bars, boxes, class_words, curves, option_curve
@@ -19,6 +26,7 @@ __all__ = [
     "curves",
     "dark_paper",
     "generation",
+    "head_effects",
     "head_map",
     "layers",
     "matrix",

@@ -5,11 +5,14 @@ from itertools import cycle
 from statistics import median
 from typing import TYPE_CHECKING
 
+from headlight.ablated import HeadEffects
 from headlight.errors import InvalidInput
 from headlight.headmask import HeadMask
 from headlight.heads.statistics import FARTHEST, RELATIONS, HeadStatistics
 from headlight.heads.studies import Agreement, SampleSize, Selection
 from headlight.plot.canvas import colour, figure, ink, paper
+from headlight.plot.cells import cell_map
+from headlight.renderers.ablated import effect_cells
 from headlight.renderers.colours import (
     BLUE,
     GREEN,
@@ -40,6 +43,11 @@ def head_map(mask: HeadMask) -> "Figure":
     axes.tick_params(length=0)
     add_legend(drawn, mask)
     return drawn
+
+
+def head_effects(found: HeadEffects) -> "Figure":
+    """How much the probability falls when each head alone is switched off (Michel et al., 2019, Table 1)."""
+    return cell_map(effect_cells(found))
 
 
 def draw_head(axes: "Axes", mask: HeadMask, layer: int, head: int) -> None:

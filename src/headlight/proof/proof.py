@@ -185,7 +185,7 @@ def unusual(model: Model, watched: Pass, inputs: Inputs) -> str:
             "computes no attention that can be seen: neither through the attention interface of "
             "transformers nor as a softmax over [batch, head, query, key]"
         )
-    if refusal := misshapen(model, watched.captured, inputs):
+    if refusal := misshapen(model, watched.captured.sizes, inputs):
         return refusal
     if any(float((a.detach().sum(-1) - 1).abs().max()) > error for a in attention):
         return "has attention whose rows do not sum to 1"

@@ -5,7 +5,7 @@ watching softmax. The recorder of the running pass is in a context variable, so 
 never recorded by mistake.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -26,7 +26,7 @@ from headlight.trace.attention_maps import (
     written_weights,
 )
 from headlight.trace.recompute import recomputed
-from headlight.trace.recorder import RECORDER, Captured, Recorder
+from headlight.trace.recorder import RECORDER, Recorder
 from headlight.trace.relevance.intercept import intercepted
 from headlight.trace.relevance.modified import modifiable
 
@@ -94,6 +94,8 @@ def fused_attention(
         used = nn.functional.dropout(weights, dropout, module.training)
         result = used @ shared_out(value, query)
     recorder = RECORDER.get()
+    if recorder is not None and recorder.switch is not None:
+        result = recorder.switch.applied(result, key.shape[-2])
     if recorder is not None and recorder.wants.attention:
         recorder.attended.append(Attended(query, key, value, mask, scaling, softcap, result))
     return result.transpose(1, 2).contiguous(), None
@@ -116,7 +118,8 @@ for name, function in ((WRITTEN, written_attention), (FUSED, fused_attention)):
 class SoftmaxWatch(TorchFunctionMode):
     """Shows every [batch, head, query, key] softmax to the recorder, for families with their own attention.
 
-    The values are the second factor of the next product whose first factor has the shape of the weights.
+    If heads are switched off, their weights become zero. The values are the second factor of the next product
+    whose first factor has the shape of the weights.
     """
 
     def __torch_function__(
@@ -131,6 +134,8 @@ class SoftmaxWatch(TorchFunctionMode):
         if recorder is None:
             return result
         if func in SOFTMAXES and result.dim() == 4:
+            if recorder.switch is not None:
+                return recorder.switch.applied(result, result.shape[-1])
             recorder.attention.append(result)
         elif func in PRODUCTS and recorder.misses_values:
             weights = recorder.attention[-1]
@@ -139,14 +144,13 @@ class SoftmaxWatch(TorchFunctionMode):
         return result
 
 
-def misshapen(model: Model, captured: Captured, inputs: Inputs) -> str:
+def misshapen(model: Model, sizes: Sequence[tuple[int, int]], inputs: Inputs) -> str:
     """Why the attention maps are not one per layer, from all tokens to all tokens; '' if they are.
 
-    Some networks attend differently from a certain length on, so every pass is checked.
+    sizes: queries and keys of each. Some networks attend differently from a certain length on, so every pass is
+    checked.
     """
     count = inputs.ids.shape[1]
-    seen = (each.size for each in captured.attended)
-    sizes = list(seen) or [(a.shape[-2], a.shape[-1]) for a in captured.attention]
     if any(size != (count, count) for size in sizes):
         return "does not attend from every token to every token"
     layers = getattr(model.network.config.get_text_config(), "num_hidden_layers", None)
@@ -196,7 +200,7 @@ def watching(model: Model, recorder: Recorder) -> Iterator[None]:
                 )
             )
         undo.enter_context(computing(model, recorder))
-        if recorder.wants.attention and model.sees_attention_by == "softmax":
+        if recorder.needs_attention and model.sees_attention_by == "softmax":
             undo.enter_context(SoftmaxWatch())
         token = RECORDER.set(recorder)
         undo.callback(RECORDER.reset, token)
@@ -228,10 +232,10 @@ def computing(model: Model, recorder: Recorder) -> Iterator[None]:
     with ExitStack() as undo:
         if recorder.steering is not None:
             undo.enter_context(modifiable(model.network, recorder.steering))
-        if recorder.wants.attention and model.sees_attention_by == "interface":
+        if recorder.needs_attention and model.sees_attention_by == "interface":
             own = FUSED if recorder.board is None else WRITTEN
             undo.enter_context(attending(model.network, own))
-        elif recorder.wants.attention:
+        elif recorder.needs_attention:
             undo.enter_context(attending(model.network, "eager"))
         elif recorder.steering is not None and not is_visible(model.network):
             undo.enter_context(attending(model.network, "sdpa"))
@@ -285,4 +289,9 @@ def hooked(model: Model, recorder: Recorder) -> Iterator[None]:
                 undo.callback(parts.norm.register_forward_hook(ours(recorder.see_norm)).remove)
             second = ours(partial(recorder.see_second_norm, parts))
             undo.callback(parts.second_norm.register_forward_hook(second).remove)
+        row = model.architecture
+        if recorder.switch is not None and row is not None and row.parts is not None:
+            check = ours(recorder.switch.check_joined)
+            for projection in {parts.projection for parts in model.block_parts}:
+                undo.callback(projection.register_forward_pre_hook(check).remove)
         yield

@@ -142,6 +142,20 @@ def goal_of(
         check_target(target, model.task)
         row_logits = logits[number, : len(row)].detach()
         resolved.append(resolve(Unresolved(target, model, row, row_logits, released, inputs.read)))
+    outputs = tuple(target.output for target in targets)
+    are_joint = tuple(target.span is not None for target in targets)
+    return goal_from(resolved, model, inputs, logits.dtype, outputs, are_joint)
+
+
+def goal_from(
+    resolved: Sequence[ResolvedTarget],
+    model: Model,
+    inputs: Inputs,
+    dtype: torch.dtype,
+    outputs: tuple[str, ...],
+    are_joint: tuple[bool, ...],
+) -> Goal:
+    """The goal of a batch whose targets are resolved, as tensors beside logits of this type."""
     width = max(len(target.terms) for target in resolved)
 
     def column(name: str) -> list[list[float | int]]:
@@ -149,7 +163,7 @@ def goal_of(
             [getattr(t, name) for t in d.terms] + [0] * (width - len(d.terms)) for d in resolved
         ]
 
-    device = logits.device
+    device = inputs.ids.device
     positions = torch.tensor(column("position"), device=device, dtype=torch.long)
     if inputs.read is not None:  # rows with fewer terms than others are filled up
         positions = positions.where(positions != 0, inputs.read[0])
@@ -158,11 +172,11 @@ def goal_of(
         positions=positions,
         columns=inputs.columns(positions),
         classes=torch.tensor(column("index"), device=device, dtype=torch.long),
-        signs=torch.tensor(column("sign"), device=device, dtype=logits.dtype),
-        weights=reading_weights(resolved, inputs, logits.dtype),
+        signs=torch.tensor(column("sign"), device=device, dtype=dtype),
+        weights=reading_weights(resolved, inputs, dtype),
         kind=kind_of(model),
-        outputs=tuple(target.output for target in targets),
-        are_joint=tuple(target.span is not None for target in targets),
+        outputs=outputs,
+        are_joint=are_joint,
     )
 
 

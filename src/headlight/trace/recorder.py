@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from headlight.errors import UnsupportedModel
 from headlight.models.model import BlockParts
 from headlight.trace.attention_maps import Attended, OnDemand
+from headlight.trace.head_switch import HeadSwitch
 from headlight.trace.relevance.intercept import Switchboard
 from headlight.trace.relevance.steps import Steering
 
@@ -86,6 +87,12 @@ class Captured:
         return tuple(each.result for each in self.attended) or self.attention
 
     @property
+    def sizes(self) -> list[tuple[int, int]]:
+        """The queries and keys of every layer's attention."""
+        seen = [each.size for each in self.attended]
+        return seen or [(a.shape[-2], a.shape[-1]) for a in self.attention]
+
+    @property
     def depth(self) -> int:
         """How many blocks ran."""
         return max(0, len(self.hidden) - 1)
@@ -96,12 +103,14 @@ class Recorder:
     """Watches one forward pass and keeps what it sees, in the order in which it happens.
 
     replacement: replaces the embeddings that the network computes. computed: those that it computed itself.
+    switch: switches attention heads off.
     """
 
     wants: Wants
     board: Switchboard | None = None
     steering: Steering | None = None
     replacement: Tensor | None = None
+    switch: HeadSwitch | None = None
     embeddings: Tensor | None = None
     computed: Tensor | None = None
     attention: list[Tensor] = field(default_factory=list)
@@ -113,6 +122,11 @@ class Recorder:
     parts: list[BlockParts] = field(default_factory=list)
     norms: list[tuple[Tensor, Tensor]] = field(default_factory=list)
     second_norms: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+
+    @property
+    def needs_attention(self) -> bool:
+        """Whether attention must be computed where it can be reached."""
+        return self.wants.attention or self.switch is not None
 
     def captured(self) -> Captured:
         """Everything that was seen in the finished pass."""

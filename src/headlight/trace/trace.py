@@ -318,7 +318,7 @@ def check_attention(run: Pass) -> None:
             f"{model.family} computed no attention that could be seen: neither through the attention "
             "interface of transformers nor as a softmax over [batch, head, query, key]."
         )
-    if reason := misshapen(model, run.captured, run.inputs):
+    if reason := misshapen(model, run.captured.sizes, run.inputs):
         raise unseen(model, f"{reason} on an input of {run.inputs.ids.shape[1]} tokens")
 
 

@@ -29,6 +29,7 @@ from headlight.web.answers.heads import head_map
 from headlight.web.answers.hiding import hide as probability_change
 from headlight.web.answers.layers import layers as by_layer
 from headlight.web.answers.mixing import mixing
+from headlight.web.answers.switching import switch_off
 from headlight.web.answers.without import without as probability_without
 from headlight.web.answers.writing import write as written
 from headlight.web.exports import FILES, export
@@ -46,6 +47,7 @@ from headlight.web.questions import (
     Layers,
     Mix,
     Question,
+    SwitchOff,
     Without,
     Write,
 )
@@ -63,6 +65,7 @@ from headlight.web.replies import (
     ProbabilityChange,
     Refused,
     Run,
+    WithoutHeads,
     WrittenSoFar,
 )
 from headlight.web.runs import Runs
@@ -241,6 +244,11 @@ def add_answers(app: FastAPI, requests: Requests) -> None:
     def heads(model: str) -> HeadMap:
         """The head mask that comes with a model, and what its heads do."""
         return head_map(requests.models[model])
+
+    @app.post("/api/heads/off", tags=["explain"])
+    async def heads_off(request: Request, question: SwitchOff) -> WithoutHeads:
+        """How the answer moves when attention heads are switched off while the model runs."""
+        return await requests.alone(request, question, switch_off)
 
 
 def add_language(app: FastAPI, requests: Requests) -> None:

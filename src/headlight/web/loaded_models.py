@@ -128,6 +128,7 @@ def facts_of(name: str, model: Model) -> ModelFacts:
         "heads": config.num_attention_heads,
         "has_heads": has_heads,
         "has_mask": has_mask,
+        "switches_heads": not model.attention_refusal,
         "methods": methods,
         "default_method": default_method(model)[0],
         "layered": [n for n in methods if has_layers(METHODS[n])],

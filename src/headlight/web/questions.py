@@ -60,6 +60,12 @@ class Hide(Question):
     change: Name = "delete"
 
 
+class SwitchOff(Question):
+    """The same question with some attention heads switched off; `off` has layer and head of each, from 1 on."""
+
+    off: list[tuple[int, int]] = Field(max_length=50_000)
+
+
 class Layers(Question):
     """One method layer by layer."""
 

@@ -257,6 +257,22 @@ class HeadMap(TypedDict):
     open: list[list[bool]]
 
 
+class WithoutHeads(TypedDict):
+    """The explained number and the decision, before and after heads are switched off.
+
+    unit: what the number is. off: how many of the heads are off.
+    """
+
+    label: str
+    unit: Literal["probability", "value"]
+    before: float
+    after: float
+    predicted_before: str
+    predicted_after: str
+    off: int
+    heads: int
+
+
 class TextField(TypedDict):
     """A text that a model reads, and what the page calls it."""
 
@@ -287,6 +303,7 @@ class ModelFacts(TypedDict):
     heads: int
     has_heads: bool
     has_mask: bool
+    switches_heads: bool
     methods: list[str]
     default_method: str
     layered: list[str]

@@ -38,6 +38,7 @@ export const model = (changes = {}) => ({
   layers: 2,
   heads: 3,
   has_heads: true,
+  switches_heads: true,
   has_mask: true,
   methods: ["attcat", "rollout", "mask_lrp", "lime"],
   default_method: "attcat",

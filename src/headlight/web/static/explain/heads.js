@@ -4,6 +4,7 @@ import { byId, element, fill } from "../shared/dom.js";
 import { askKindly } from "../shared/notices.js";
 import { isBeyond } from "../shared/palette.js";
 import { attributionsOf } from "./answers.js";
+import { headGrid, switched } from "./grid.js";
 import { MASKED, maskOf, toHex } from "./mask.js";
 import { modelOf } from "./page.js";
 import { mountPanel } from "./panel.js";
@@ -14,31 +15,7 @@ const KINDS = {
   both: "syntactic and positional",
   kept: "kept for another reason",
 };
-/** @type {Record<string, [number, number]>} */
-const STEPS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
 const POINTED = 3; // How many words the sentence about Mask-LRP names.
-
-/**
- * The name of a head; layers and heads are shown counted from 1.
- * @param {Pick<HeadMap, "kinds" | "roles">} map
- * @param {number} layer
- * @param {number} head
- */
-export function headName({ kinds, roles }, layer, head) {
-  const kind = kinds[layer][head] ? `, ${kinds[layer][head]}` : "";
-  const does = roles[layer][head].length ? `: ${roles[layer][head].join(", ")}` : "";
-  return `Layer ${layer + 1}, head ${head + 1}${kind}${does}`;
-}
-
-/**
- * A mask with one head switched.
- * @param {boolean[][]} mask
- * @param {number} layer
- * @param {number} head
- */
-export function switched(mask, layer, head) {
-  return mask.map((row, l) => row.map((isOpen, h) => (l === layer && h === head) !== isOpen));
-}
 
 /**
  * How many heads are on, and which words Mask-LRP points to.
@@ -83,67 +60,17 @@ export function mountHeads(page) {
     });
   }
 
-  /**
-   * @param {HeadMap} map
-   * @param {number} layer
-   * @param {number} head
-   */
-  function headButton(map, layer, head) {
-    const label = headName(map, layer, head);
-    return element("button", {
-      type: "button",
-      class: `head ${map.kinds[layer][head] ?? "other"}`,
-      "data-layer": layer,
-      "data-head": head,
-      "data-tip": label,
-      "aria-label": label,
-      "aria-pressed": "false",
-      tabindex: layer || head ? "-1" : "0",
-      click: () => apply(map, switched(current(map), layer, head)),
-    });
-  }
-
-  /** @param {HeadMap} map */
-  function build(map) {
-    box.style.setProperty("--heads", String(map.heads));
-    const rows = map.open.map((heads, layer) => {
-      const name = { class: "row-name", "aria-hidden": "true" };
-      const buttons = heads.map((_, head) => headButton(map, layer, head));
-      return element(
-        "div",
-        { class: "head-row" },
-        element("span", name, String(layer + 1)),
-        buttons,
-      );
-    });
-    fill(box, rows);
-    show();
-  }
+  const grid = headGrid(box, (layer, head) => {
+    if (found) apply(found, switched(current(found), layer, head));
+  });
 
   function show() {
     if (!found || !box.firstChild) return;
     const mask = current(found);
-    const open = mask.flat();
-    for (const [place, node] of [...box.querySelectorAll(".head")].entries())
-      node.setAttribute("aria-pressed", String(open[place]));
+    grid.show(mask);
     const attributions = attributionsOf(page.answers.get(), page.state.get());
     const masked = attributions.find((each) => each.method === MASKED);
     fill(byId("heads-answer"), maskSentence(mask, masked));
-  }
-
-  /** @param {KeyboardEvent} event */
-  function move(event) {
-    const node = document.activeElement;
-    const step = STEPS[event.key];
-    if (!(node instanceof HTMLElement) || !node.matches(".head") || !step) return;
-    event.preventDefault();
-    const layer = Number(node.dataset.layer) + step[0];
-    const head = Number(node.dataset.head) + step[1];
-    const next = box.querySelector(`.head[data-layer="${layer}"][data-head="${head}"]`);
-    if (!(next instanceof HTMLElement)) return;
-    node.tabIndex = -1;
-    next.tabIndex = 0;
-    next.focus();
   }
 
   async function refresh() {
@@ -152,7 +79,8 @@ export function mountHeads(page) {
     const answer = await askKindly(path, undefined, "heads");
     if (!answer) return;
     found = answer;
-    build(answer);
+    grid.build(answer);
+    show();
   }
 
   /**
@@ -172,7 +100,6 @@ export function mountHeads(page) {
   mountButton("heads-learned", (isOpen) => isOpen);
   mountButton("heads-all", () => true);
   mountButton("heads-none", () => false);
-  box.addEventListener("keydown", move);
   page.state.listen(["mask"], show);
   page.answers.listen(["found"], show);
   mountPanel(page, "heads", ["model"], refresh, () => modelOf(page).has_heads);

@@ -19,6 +19,7 @@ import { createPage, writeAddress } from "./page.js";
 import { mountPrediction } from "./prediction.js";
 import { mountQuestion } from "./question.js";
 import { readAddress, restored } from "./state.js";
+import { mountSwitching } from "./switching.js";
 import { mountTrust } from "./trust.js";
 
 const PAUSE = 150;
@@ -47,6 +48,7 @@ function mountAll(page) {
   mountMaps(page);
   mountLayers(page);
   mountHeads(page);
+  mountSwitching(page);
   mountMixing(page);
   mountGeneration(page, settle);
   mountTrust(page);

@@ -17,6 +17,7 @@
  * @property {string} mixMethod
  * @property {number} mixLayer 0 is the last
  * @property {string} mask in hexadecimal digits; empty for the model's mask
+ * @property {string} off the heads that are switched off, in hexadecimal digits; empty for none
  * @property {number[]} hidden positions of tokens
  * @property {string} change
  * @property {string[]} view the panels that are open
@@ -55,6 +56,7 @@ const DEFAULTS = {
   mixMethod: "",
   mixLayer: 0,
   mask: "",
+  off: "",
   hidden: [],
   change: "",
   view: [],

@@ -253,6 +253,21 @@
  */
 
 /**
+ * The explained number and the decision, before and after heads are switched off.
+ *
+ * unit: what the number is. off: how many of the heads are off.
+ * @typedef {object} WithoutHeads
+ * @property {string} label
+ * @property {"probability" | "value"} unit
+ * @property {number} before
+ * @property {number} after
+ * @property {string} predicted_before
+ * @property {string} predicted_after
+ * @property {number} off
+ * @property {number} heads
+ */
+
+/**
  * A text that a model reads, and what the page calls it.
  * @typedef {object} TextField
  * @property {"text" | "pair"} name
@@ -282,6 +297,7 @@
  * @property {number} heads
  * @property {boolean} has_heads
  * @property {boolean} has_mask
+ * @property {boolean} switches_heads
  * @property {string[]} methods
  * @property {string} default_method
  * @property {string[]} layered
