@@ -39,9 +39,7 @@ def check_models(*names: str) -> None:
 
 def check_methods(names: Sequence[str], options: Mapping[str, Any], variant: str) -> None:
     """Refuse methods and options that do not exist, and values that an option does not take."""
-    entries = [declared("method").specified(name) for name in names]
-    for entry in entries:
-        entry.variant(variant)
+    entries = [declared("method").specified(name).in_variant(variant) for name in names]
     if entries:
         check_given(entries, options)
     for given in (options, *(entry.settled for entry in entries)):

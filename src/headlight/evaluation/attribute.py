@@ -79,7 +79,7 @@ def explain_shard(
 
 def plan_of(model: Model, methods: Sequence[str], settings: Settings, batch_size: int) -> Plan:
     """What to compute for every row, with those options that the methods have."""
-    options = known_options(methods, settings.options)
+    options = known_options(methods, settings.options, settings.variant)
     return planned(model, list(methods), settings.variant, options, batch_size, False)
 
 
@@ -185,9 +185,9 @@ def randomised_scores(shard: Shard) -> Iterator[AttributionRecord]:
 def relevance_ledger(shard: Shard) -> Iterator[AttributionRecord]:
     """The sum of relevance at every block boundary, for methods that send relevance, by their presets."""
     variant, options = shard.settings.variant, shard.settings.options
-    entries = {name: METHODS.specified(name) for name in shard.passing}
+    entries = {name: METHODS.specified(name).in_variant(variant) for name in shard.passing}
     rules = {
-        name: ("modified_gradient" in entry.needs, entry.preset_in(variant, options))
+        name: ("modified_gradient" in entry.needs, entry.preset_with(options))
         for name, entry in entries.items()
     }
     for is_modified, preset in sorted({rule for rule in rules.values() if rule[1]}):

@@ -66,6 +66,8 @@ def evaluate(
     rivals: names of other models, for metrics that compare two models.
     labels: what the data's labels 0, 1 … mean, in order; by default the names that the data set has.
     options: options of methods. metric_settings: options of metrics, by metric.
+    variant: 'paper' or 'released', that of methods whose names do not settle it, as "mask_lrp:variant=released"
+        does. All methods explain the same prediction, which is made as this variant makes it.
     sanity: how many examples the slow metrics use. shard: examples per job. threads: threads per job.
     engine: 'local', or 'ray' for a cluster at `address`.
     device, dtype: where and in which type models are loaded by their names, as in `load`. A run may be resumed

@@ -189,7 +189,7 @@ def planned_rest(model: Model, calls: Calls, settings: Settings) -> Plan:
     """The plan of the methods that are no ablations; an empty one if there are only ablations."""
     if calls.ablations and not calls.others:
         check_model(model)
-        return Plan((), settings.variant, whole_number(settings.batch_size, "batch_size", 1))
+        return Plan((), whole_number(settings.batch_size, "batch_size", 1))
     return planned(
         model, calls.others, settings.variant, calls.options, settings.batch_size, settings.progress
     )

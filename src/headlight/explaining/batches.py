@@ -18,7 +18,7 @@ from headlight.explaining.plan import Plan
 from headlight.frozen import FrozenMapping
 from headlight.models.model import Model, is_half_precision
 from headlight.progress import Advance, progress_of
-from headlight.registry.entries import Entry
+from headlight.registry.entries import VARIANT, Entry
 from headlight.running.allocator import returning_memory
 from headlight.running.buckets import buckets
 from headlight.running.double import double
@@ -32,6 +32,9 @@ from headlight.trace.trace import Noted, Trace, traces
 
 RETURNED_FROM = 2_048
 """Tokens of a row from which freed memory is returned at once; in shorter passes that costs too much time."""
+
+PassKind = tuple[torch.dtype, str]
+"""The type in which a pass is computed, and the variant of the methods that explain it."""
 
 Answers = dict[str, Attribution]
 """The attributions of one row and target, by method."""
@@ -55,12 +58,12 @@ def run_goals(
     """The attributions of every row for each of its targets; all targets of a row share a pass."""
     answers: list[list[Answers]] = [[{} for _ in targets] for targets in goals]
     model = double(model)
-    parts = by_precision(model, plan)
+    parts = by_pass(model, plan)
     total = sum(map(len, goals)) * len(parts)
     with progress_of(
         f"explaining{said_need(model, rows, parts)}", total, is_shown=plan.progress
     ) as advance:
-        for dtype, part in parts.items():
+        for (dtype, _), part in parts.items():
             wide, digits = widened(model, dtype)
             part = replace(part, digits=digits)
             for bucket in buckets(wide, rows, plan.batch_size, part.needs, plan.memory):
@@ -74,12 +77,12 @@ def run_goals(
     return [[{name: known[name] for name in names} for known in row] for row in answers]
 
 
-def said_need(model: Model, rows: Sequence[Row], parts: Mapping[torch.dtype, Plan]) -> str:
+def said_need(model: Model, rows: Sequence[Row], parts: Mapping[PassKind, Plan]) -> str:
     """How much memory the longest row will take, in words, if it is much; else ''."""
     longest, own = max(map(len, rows), default=0), model.network.dtype.itemsize
     needed = max(
         footprint(model, part.needs).of(longest) * dtype.itemsize / own
-        for dtype, part in parts.items()
+        for (dtype, _), part in parts.items()
     )
     return f" (about {in_words(needed)} for the longest)" if needed > 2**30 else ""
 
@@ -89,19 +92,20 @@ def rounded(answers: Answers) -> Answers:
     return {name: replace(a, scores=a.scores.astype(np.float32)) for name, a in answers.items()}
 
 
-def by_precision(model: Model, plan: Plan) -> dict[torch.dtype, Plan]:
-    """The plan in parts that share a pass, by the type in which their methods are accurate.
+def by_pass(model: Model, plan: Plan) -> dict[PassKind, Plan]:
+    """The plan in parts that share a pass: by the type in which their methods are accurate, and by variant.
 
     So the scores of a method do not depend on which others are asked for. Released variants are computed in the
-    network's own type, as their authors do.
+    network's own type, as their authors do, and predict answers in their own way.
     """
-    parts: dict[torch.dtype, tuple[Entry, ...]] = {}
+    parts: dict[PassKind, tuple[Entry, ...]] = {}
     for entry in plan.entries:
-        is_released = plan.variant == "released" and entry.released is not None
-        preset = entry.preset_in(plan.variant, entry.settled)
-        dtype = model.network.dtype if is_released else needed_type(model, entry.needs, preset)
-        parts[dtype] = (*parts.get(dtype, ()), entry)
-    return {dtype: replace(plan, entries=entries) for dtype, entries in parts.items()}
+        is_own = entry.computing is entry.released
+        preset = entry.preset_with(entry.settled)
+        dtype = model.network.dtype if is_own else needed_type(model, entry.needs, preset)
+        kind = (dtype, entry.variant)
+        parts[kind] = (*parts.get(kind, ()), entry)
+    return {kind: plan.only(*entries) for kind, entries in parts.items()}
 
 
 def run_bucket(
@@ -158,8 +162,9 @@ def run_pass(
     most = max(map(len, goals))
     # A row with fewer targets than others repeats its last one; the repeated answers are dropped.
     asked = [[own[min(number, len(own) - 1)] for own in goals] for number in range(most)]
-    is_released = plan.variant == "released"
-    passes = traces(model, rows, asked, plan.needs, released=is_released, recomputes=recomputes)
+    passes = traces(
+        model, rows, asked, plan.needs, released=plan.is_released, recomputes=recomputes
+    )
     for number, (captured, targets) in enumerate(zip(passes, asked, strict=True)):
         for row, answer in enumerate(explained(captured, rows, targets, plan)):
             if number < len(goals[row]):
@@ -175,8 +180,8 @@ def explained(
     model, what = captured.forward.model, explained_targets(captured, targets)
     answers: list[Answers] = [{} for _ in rows]
     for entry in plan.entries:
-        scores, notes = computed(captured, entry, plan)
-        digits = plan.digits or lost_digits(model, entry, plan.variant)
+        scores, notes = computed(captured, entry)
+        digits = plan.digits or lost_digits(model, entry)
         for number, row in enumerate(rows):
             row_scores = scores[number, : len(row)]
             chosen = captured.goal.resolved[number].note
@@ -187,9 +192,9 @@ def explained(
     return answers
 
 
-def computed(captured: Trace, entry: Entry, plan: Plan) -> tuple[np.ndarray, Sequence[str]]:
+def computed(captured: Trace, entry: Entry) -> tuple[np.ndarray, Sequence[str]]:
     """The scores of a method [batch, token], and its note on each row; refused if they are not finite."""
-    answer = entry.variant(plan.variant)(captured, **entry.settled)
+    answer = entry.computing(captured, **entry.settled)
     notes = answer.notes if isinstance(answer, Noted) else ("",) * len(captured.inputs.ids)
     scores = (answer.scores if isinstance(answer, Noted) else answer).cpu().numpy()
     if not np.isfinite(scores).all():
@@ -200,9 +205,9 @@ def computed(captured: Trace, entry: Entry, plan: Plan) -> tuple[np.ndarray, Seq
     return scores, notes
 
 
-def lost_digits(model: Model, entry: Entry, variant: str) -> str:
+def lost_digits(model: Model, entry: Entry) -> str:
     """A note if scores are computed in 16 bits, or relevance in fewer than its rules need, else ''."""
-    is_stable = entry.preset_in(variant, entry.settled) in STABLE_PRESETS
+    is_stable = entry.preset_with(entry.settled) in STABLE_PRESETS
     kind = str(model.network.dtype).removeprefix("torch.")
     if is_stable and is_half_precision(model.network):
         return f"computed in {kind}: {MEASURED[model.network.dtype]}; use float32 for exact scores"
@@ -261,7 +266,7 @@ def attribution_of(
         offsets=row.offsets,
         segments=row.segments,
         word_ids=row.word_ids,
-        options={"variant": plan.variant, **written_options(entry.settled)},
+        options={VARIANT: entry.variant, **written_options(entry.settled)},
         versions=installed_versions(),
         notes=notes,
     )

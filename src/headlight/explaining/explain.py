@@ -109,7 +109,8 @@ def explain(
         of one method, such as mask_lrp:corruption=0.5. By default attn_lrp if relevance can be sent through
         the network, else integrated_gradients; a note says which and why.
     target: what is explained (see `Target`); a list gives each input its own.
-    variant: 'paper', or 'released' for what the authors' published code computes.
+    variant: 'paper', or 'released' for what the authors' published code computes; that of methods whose names
+        do not settle it, as "mask_lrp:variant=released" does.
     stride: explain texts longer than the model's limit in windows that share this many tokens;
         without it they are cut, and the attribution says so.
     options: options of the methods, such as `seed`; and memory, the most that a pass may take above the

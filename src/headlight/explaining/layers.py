@@ -10,7 +10,7 @@ from headlight.batch import Text
 from headlight.errors import InvalidOption
 from headlight.explaining.batches import run
 from headlight.explaining.inputs import Given, read, targets_of
-from headlight.explaining.plan import Method, one_name, planned
+from headlight.explaining.plan import Method, check_paper, one_name, planned
 from headlight.methods import METHODS
 from headlight.methods.attention import running_products
 from headlight.models.model import Model
@@ -75,6 +75,7 @@ def explain_layers(
     plan = planned(model, one_name(method, "explain_layers"), "paper", options, batch_size, False)
     layers = chosen_layers(model, METHODS.specified(method), layers, options)
     (entry,) = plan.entries
+    check_paper(entry, "explain_layers")
     entries = tuple(at_layer(entry, layer) for layer in layers)
     asked = read(model, inputs)
     rows = [cut_to_limit(model, row) for row in asked.rows]

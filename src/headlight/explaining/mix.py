@@ -8,7 +8,7 @@ from headlight.batch import Text
 from headlight.errors import InvalidOption
 from headlight.explaining.batches import sinks_of
 from headlight.explaining.inputs import Given, read
-from headlight.explaining.plan import ANYWHERE, Method, one_name, planned
+from headlight.explaining.plan import ANYWHERE, Method, check_paper, one_name, planned
 from headlight.methods import METHODS
 from headlight.models.model import Model
 from headlight.models.reading import cut_to_limit
@@ -61,6 +61,7 @@ def mix(
     """
     plan = planned(model, one_name(method, "mix"), "paper", options, batch_size, False)
     (entry,) = plan.entries
+    check_paper(entry, "mix")
     if entry.mixing is None:
         known = ", ".join(name for name in METHODS if METHODS[name].mixing)
         raise InvalidOption(f"method '{entry.name}' has no token-to-token matrices. Use {known}.")

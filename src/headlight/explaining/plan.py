@@ -24,14 +24,13 @@ ANYWHERE = {Task.TOKEN: Target(position=0), Task.MASKED: Target(position=0)}
 
 @dataclass(frozen=True)
 class Plan:
-    """What to compute for every row: methods with all their options settled.
+    """What to compute for every row: methods with their variants and all their options settled.
 
     note: added to every attribution. digits: a note on the precision in which they were computed. memory: the
     most bytes that a pass may take above the weights; None for what is free.
     """
 
     entries: tuple[Entry, ...]
-    variant: str = "paper"
     batch_size: int = 32
     progress: bool = False
     note: str = ""
@@ -42,6 +41,11 @@ class Plan:
     def needs(self) -> set[str]:
         """The union of what the methods need from the trace."""
         return {need for entry in self.entries for need in entry.needs}
+
+    @property
+    def is_released(self) -> bool:
+        """Whether these are released variants, which predict answers as the authors' code does."""
+        return any(entry.variant == "released" for entry in self.entries)
 
     def only(self, *entries: Entry) -> "Plan":
         """The same plan with only these methods."""
@@ -58,7 +62,8 @@ def planned(
 ) -> Plan:
     """A plan; refused if a name or option in it does not exist or does not fit.
 
-    Besides those of methods, the options may bound the memory of a pass (`memory`).
+    variant: that of methods whose names settle none. Besides those of methods, the options may bound the memory
+    of a pass (`memory`).
     """
     check_model(model)
     given = dict(options or {})
@@ -67,13 +72,12 @@ def planned(
     note = ""
     if method is None:
         method, note = default_method(model)
-    asked = {entry.name: entry for entry in map(METHODS.specified, names_of(method))}
+    specified = (METHODS.specified(name).in_variant(variant) for name in names_of(method))
+    asked = {entry.name: entry for entry in specified}
     check_given(tuple(asked.values()), given)
-    for entry in asked.values():
-        entry.variant(variant)
     choose = cache(partial(chosen, model, given))
     entries = tuple(completed(settled(model, e), given, choose) for e in asked.values())
-    return Plan(entries, variant, batch_size, progress, note, memory=memory)
+    return Plan(entries, batch_size, progress, note, memory=memory)
 
 
 def check_model(model: object) -> None:
@@ -112,9 +116,20 @@ def one_name(method: Any, verb: str) -> Method:
     return method
 
 
-def known_options(methods: Iterable[Method], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that at least one of the methods has."""
-    known = {option for method in methods for option in METHODS.specified(method).options}
+def check_paper(entry: Entry, verb: str) -> None:
+    """Refuse the released variant where only what the paper writes is known layer by layer."""
+    if entry.variant == "released":
+        raise InvalidOption(
+            f"{verb} follows the paper only, and '{entry.name}' is the released variant. Leave variant= out."
+        )
+
+
+def known_options(
+    methods: Iterable[Method], options: Mapping[str, Any], variant: str = "paper"
+) -> dict[str, Any]:
+    """The options that at least one of the methods has; variant: that of methods whose names settle none."""
+    entries = (METHODS.specified(method).in_variant(variant) for method in methods)
+    known = {option for entry in entries for option in entry.options}
     return {name: value for name, value in options.items() if name in known}
 
 
@@ -162,7 +177,7 @@ def settles(model: Model, option: str) -> bool:
 
 def settled(model: Model, entry: Entry) -> Entry:
     """The method with the options of NAME:OPTION=VALUE looked up for this model, such as a mask's file."""
-    known = options_of(entry.function)
+    known = options_of(entry.computing)
     depend = [name for name in entry.settled if depends_on_model(known[name])]
     options = {name: chosen(model, entry.settled, name) for name in depend}
     return entry.with_options(options, entry.name)

@@ -5,7 +5,8 @@ preset (`trace/relevance/presets.py`); relevance starts as 1 at the explained lo
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -25,6 +26,12 @@ from headlight.trace.trace import Trace
 RELEASED = "chefer_released"
 PAPER_TA = "Chefer, Gur and Wolf (CVPR 2021)"
 PAPER_MASK = "Song et al. (2024)"
+
+Rows = Literal["plain", "normalised"]
+Diagonal = Literal["kept", "zero"]
+Separators = Literal["seen", "hidden"]
+Parts = Literal["sum", "union"]
+Empty = Literal["open", "residual"]
 
 
 def released_flow(trace: Trace, preset: str, floor: int | None = None) -> Flow:
@@ -133,6 +140,22 @@ def rolled(layers: Sequence[Mixing]) -> Mixing:
     return accumulated([with_residual(layer) for layer in layers])
 
 
+def seen_by(trace: Trace, separators: Separators) -> Trace:
+    """The trace, or one of a further pass whose tokens do not see separators."""
+    return trace if separators == "seen" else trace.without_separators()
+
+
+def read_out(
+    trace: Trace, relevance: Sequence[Attention], rows: Rows, diagonal: Diagonal
+) -> Scores:
+    """Relevance of attention times its gradient, accumulated through the layers and read."""
+    layers = weighted(trace, relevance)
+    joint = chained(layers) if rows == "plain" else rolled(layers)
+    if diagonal == "zero":
+        joint = joint - torch.diag_embed(joint.diagonal(dim1=-2, dim2=-1))
+    return trace.read(joint)
+
+
 @METHODS.register(
     "transformer_attribution",
     group="relevance",
@@ -141,27 +164,45 @@ def rolled(layers: Sequence[Mixing]) -> Mixing:
     paper=PAPER_TA,
 )
 def transformer_attribution(
-    trace: Trace, *, preset: Preset = "chefer", first_layer: BlockNumber = 1
+    trace: Trace,
+    *,
+    preset: Preset = "chefer",
+    first_layer: BlockNumber = 1,
+    rows: Rows = "plain",
+    diagonal: Diagonal = "kept",
+    separators: Separators = "seen",
 ) -> Scores:
     """Relevance of the attention times its gradient, accumulated through the layers.
 
-    Π_l (I + E_h((∇A_l ⊙ R_l)⁺)), later layers on the left, read. Rows are not normalised. This is the
-    row called GAE in the Mask-LRP paper.
+    Π_l (I + E_h((∇A_l ⊙ R_l)⁺)), later layers on the left, read. This is the row called GAE in the Mask-LRP
+    paper.
+
+    rows: "plain" as the paper writes the product; "normalised" divides every row of I + M by its sum, as in
+    rollout and in the released code, so that a layer of large relevance does not outweigh the others.
+    diagonal: "kept", or "zero" as in the released code: what a token says about itself, mostly the identity, is
+    left out.
+    separators: "seen", or "hidden": a further pass is explained in which no token attends to [SEP], as the
+    Mask-LRP code does for classification, so that attention that rests there is spread over the text.
     """
+    trace = seen_by(trace, separators)
     flow = Flow(preset, floor=floor_of(trace, first_layer), bits="stored")
-    return trace.read(chained(weighted(trace, trace.relevance(flow).attention)))
+    return read_out(trace, trace.relevance(flow).attention, rows, diagonal)
 
 
 @METHODS.released("transformer_attribution")
 def transformer_attribution_released(
-    trace: Trace, *, preset: Preset = RELEASED, first_layer: BlockNumber = 1
+    trace: Trace,
+    *,
+    preset: Preset = RELEASED,
+    first_layer: BlockNumber = 1,
+    separators: Separators = "seen",
 ) -> Scores:
     """The released code divides every row of I + M by its sum and sets the score of the reading position to 0.
 
     For answers it spreads the relevance of the answer's position over all tokens at the start, and
     adds the scores of start and end.
     """
-    return attributed_released(trace, preset, first_layer)
+    return attributed_released(seen_by(trace, separators), preset, first_layer)
 
 
 def attributed_released(trace: Trace, preset: str, first_layer: int) -> Scores:
@@ -177,15 +218,30 @@ def attributed_released(trace: Trace, preset: str, first_layer: int) -> Scores:
 # --------------------------------------------------------------------------------- Mask-LRP
 
 
-def conserving_gate(mask: HeadMask) -> Gate:
+@dataclass(frozen=True)
+class Reading:
+    """How corners are read that the Mask-LRP paper leaves open; `mask_lrp` documents them."""
+
+    parts: Parts = "sum"
+    empty: Empty = "open"
+    rows: Rows = "plain"
+    diagonal: Diagonal = "kept"
+    separators: Separators = "seen"
+
+
+def conserving_gate(mask: HeadMask, reading: Reading) -> Gate:
     """Lets relevance into the heads of the mask, scaled so that the block keeps its sum.
 
     Part p (syntactic, positional) becomes p · |Σp| / Σ_q|Σq| · ΣR / Σp: the formulas after Eq. 9, but with
-    magnitudes in the denominator, because otherwise parts of opposite signs would not keep the sum.
+    magnitudes in the denominator, because otherwise parts of opposite signs would not keep the sum. A block
+    whose heads are all in the mask is left as it is.
     """
+    scaled = list(mask.parts.values()) if reading.parts == "sum" else [mask.heads]
 
     def let_in(relevance: Tensor, layer: int) -> Tensor:
-        chosen = [part[layer] for part in mask.parts.values() if bool(part[layer].any())]
+        chosen = [part[layer] for part in scaled if bool(part[layer].any())]
+        if bool(mask.heads[layer].all()) or (not chosen and reading.empty == "open"):
+            return relevance
         if not chosen:
             return torch.zeros_like(relevance)
         shape = (1, -1, 1, 1)
@@ -215,12 +271,18 @@ def sized_mask(mask: HeadMask, trace: Trace) -> HeadMask:
     return mask
 
 
-def masked(trace: Trace, mask: HeadMask, preset: str, first_layer: int) -> Scores:
+def masked(trace: Trace, mask: HeadMask, reading: Reading, preset: str, first_layer: int) -> Scores:
     """Mask-LRP with one mask."""
-    closed = frozenset(n for n, heads in enumerate(mask.heads) if not bool(heads.any()))
-    floor = floor_of(trace, first_layer)
-    flow = Flow(preset, gate=conserving_gate(mask), closed=closed, floor=floor, bits="stored")
-    return trace.read(chained(weighted(trace, trace.relevance(flow).attention)))
+    trace = seen_by(trace, reading.separators)
+    empty = (n for n, heads in enumerate(mask.heads) if not bool(heads.any()))
+    flow = Flow(
+        preset,
+        gate=conserving_gate(mask, reading),
+        closed=frozenset(empty if reading.empty == "residual" else ()),
+        floor=floor_of(trace, first_layer),
+        bits="stored",
+    )
+    return read_out(trace, trace.relevance(flow).attention, reading.rows, reading.diagonal)
 
 
 def masked_released(trace: Trace, mask: HeadMask, preset: str, first_layer: int) -> Scores:
@@ -250,6 +312,11 @@ def mask_lrp(
     *,
     mask: HeadMask = BY_MODEL,
     corruption: Share = 0.0,
+    empty: Empty = "open",
+    parts: Parts = "sum",
+    rows: Rows = "plain",
+    diagonal: Diagonal = "kept",
+    separators: Separators = "seen",
     preset: Preset = "chefer",
     first_layer: BlockNumber = 1,
     seed: Seed = 0,
@@ -257,11 +324,21 @@ def mask_lrp(
     """Transformer attribution whose relevance enters only syntactic and positional heads.
 
     Π_l (I + E_h((∇A_l ⊙ R_l)⁺)), read; before each block's heads the relevance is masked and its
-    syntactic and positional parts are scaled so that the block keeps its sum. A block without such a
-    head passes everything through its residual; a head that is both counts in both parts. With a mask of
-    all heads this is transformer_attribution. `corruption` adds this share of the other heads to the mask.
+    syntactic and positional parts are scaled so that the block keeps its sum. With a mask of all heads this is
+    transformer_attribution with the same options. `corruption` adds this share of the other heads to the mask.
+
+    empty: a block without an important head, for which the formula is 0/0. "open" leaves it as it is, because
+    there is nothing to refine; "residual" closes it, and all relevance takes the residual, so that nothing is
+    read of such a block.
+    parts: "sum" scales the syntactic and the positional part each on its own and adds them (Eq. 5 and 6), so
+    that a head that is both counts twice; "union" scales all important heads as one part, as the released
+    code joins the two masks, so that every head counts once.
+    rows, diagonal, separators: as in transformer_attribution; the released code has "normalised", "zero" and,
+    for classification, "hidden".
     """
-    return masked(trace, sized_mask(mask, trace).corrupted(corruption, seed), preset, first_layer)
+    reading = Reading(parts, empty, rows, diagonal, separators)
+    corrupted = sized_mask(mask, trace).corrupted(corruption, seed)
+    return masked(trace, corrupted, reading, preset, first_layer)
 
 
 @METHODS.released("mask_lrp")
@@ -270,6 +347,7 @@ def mask_lrp_released(
     *,
     mask: HeadMask = BY_MODEL,
     corruption: Share = 0.0,
+    separators: Separators = "seen",
     preset: Preset = RELEASED,
     first_layer: BlockNumber = 1,
     seed: Seed = 0,
@@ -277,10 +355,11 @@ def mask_lrp_released(
     """The released code neither rescales nor masks what it reads.
 
     R_l is read before the mask of its own layer and is twice as large, masked relevance is lost, rows are
-    divided by their sums, and the score of the reading position is 0. For answers the mask is not used.
+    divided by their sums, and the score of the reading position is 0. For answers the mask is not used. The
+    released script hides [SEP] for classification: separators="hidden".
     """
     corrupted = sized_mask(mask, trace).corrupted(corruption, seed)
-    return masked_released(trace, corrupted, preset, first_layer)
+    return masked_released(seen_by(trace, separators), corrupted, preset, first_layer)
 
 
 @METHODS.register(
@@ -294,14 +373,22 @@ def random_mask_lrp(
     trace: Trace,
     *,
     mask: HeadMask = BY_MODEL,
+    empty: Empty = "open",
+    rows: Rows = "plain",
+    diagonal: Diagonal = "kept",
+    separators: Separators = "seen",
     preset: Preset = "chefer",
     first_layer: BlockNumber = 1,
     seed: Seed = 0,
     draws: Count = 1,
 ) -> Scores:
-    """Mask-LRP with the same number of heads chosen at random, averaged over `draws`."""
+    """Mask-LRP with the same number of heads chosen at random, averaged over `draws`.
+
+    empty, rows, diagonal, separators: as in mask_lrp. A random mask has one part, so there are none to join.
+    """
     masks = random_masks(sized_mask(mask, trace), seed, draws)
-    return torch.stack([masked(trace, m, preset, first_layer) for m in masks]).mean(0)
+    reading = Reading("union", empty, rows, diagonal, separators)
+    return torch.stack([masked(trace, m, reading, preset, first_layer) for m in masks]).mean(0)
 
 
 def random_masks(mask: HeadMask, seed: int, draws: int) -> list[HeadMask]:
@@ -314,6 +401,7 @@ def random_mask_lrp_released(
     trace: Trace,
     *,
     mask: HeadMask = BY_MODEL,
+    separators: Separators = "seen",
     preset: Preset = RELEASED,
     first_layer: BlockNumber = 1,
     seed: Seed = 0,
@@ -321,4 +409,5 @@ def random_mask_lrp_released(
 ) -> Scores:
     """Like mask_lrp. The released code also draws more heads than the mask has; this is not reproduced."""
     masks = random_masks(sized_mask(mask, trace), seed, draws)
+    trace = seen_by(trace, separators)
     return torch.stack([masked_released(trace, m, preset, first_layer) for m in masks]).mean(0)

@@ -68,6 +68,12 @@ class Model:
         return names
 
     @property
+    def separator_id(self) -> int | None:
+        """The id of the token that ends or separates texts, such as [SEP], if the model has one."""
+        own: int | None = getattr(self.network.config, "sep_token_id", None)
+        return getattr(self.tokenizer, "sep_token_id", None) if own is None else own
+
+    @property
     def pad_id(self) -> int | None:
         """The id that pads short rows, if the model or its tokenizer has one."""
         tokenizer_pad: int | None = getattr(self.tokenizer, "pad_token_id", None)

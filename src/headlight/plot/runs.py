@@ -10,7 +10,7 @@ from headlight.evaluation.results import Results
 from headlight.metrics.case import axes_of
 from headlight.plot.canvas import colour, figure, ink, inked
 from headlight.plot.fonts import families, verbatim
-from headlight.registry.entries import parse_specification
+from headlight.registry.entries import parse_specification, written
 from headlight.renderers.colours import BLUE, GREEN, PURPLE, VERMILION
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ def option_curve(results: Results, metric: str, option: str) -> "Figure":
     for specification in results.methods:
         name, options = parse_specification(specification)
         if isinstance(options.get(option), int | float):
-            place = (float(options[option]), results.summary(metric, specification))
-            found.setdefault(name, []).append(place)
+            place = (float(options.pop(option)), results.summary(metric, specification))
+            found.setdefault(written(name, options), []).append(place)
     if not found:
         raise InvalidInput(f"no method of this run has a number for the option '{option}'.")
     drawn, axes = figure(5.5, 3.4)

@@ -13,6 +13,8 @@ from headlight.registry.options import Option, options_of
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 N = TypeVar("N", bound="Named")
+VARIANT = "variant"
+"""What every name may settle besides options, as in mask_lrp:variant=released."""
 PREFERRED, FALLBACK = "attn_lrp", "integrated_gradients"
 """The default methods: the first if relevance can be sent through the network, otherwise the second."""
 
@@ -22,7 +24,8 @@ class Entry:
     """One registered function and what is known about it.
 
     `released` computes what the authors' published code computes, if that differs from the paper; its
-    docstring says what differs. `mixing` gives a method's token-to-token matrix of every layer, if the
+    docstring says what differs. `variant` says which of the two is meant, 'paper' or 'released'; '' is decided
+    by the call, see `in_variant`. `mixing` gives a method's token-to-token matrix of every layer, if the
     method is made of them; `layered` its scores of every layer, if it is their sum.
     `better` says which values of a metric are good for a method, `group` under which heading a report shows it,
     `roles` which further scores it compares, `axes` what its curve shows (across, up), `chunked` in which
@@ -49,6 +52,7 @@ class Entry:
     preset: str = ""
     is_laborious: bool = False
     settled: Mapping[str, Any] = field(default_factory=dict)
+    variant: str = ""
 
     @property
     def summary(self) -> str:
@@ -68,7 +72,7 @@ class Entry:
     @property
     def options(self) -> dict[str, Option]:
         """The options that a call may still give, by name."""
-        return {n: o for n, o in options_of(self.function).items() if n not in self.settled}
+        return {n: o for n, o in options_of(self.computing).items() if n not in self.settled}
 
     def checked(self, option: str, value: object) -> Any:
         """The value of an option as the function takes it; a wrong name or value is refused."""
@@ -76,9 +80,9 @@ class Entry:
             raise unknown_option(option, [self])
         return self.options[option].checked(value, self.name)
 
-    def preset_in(self, variant: str, given: Mapping[str, Any]) -> str:
+    def preset_with(self, given: Mapping[str, Any]) -> str:
         """The rules by which a call with these options sends relevance; '' where it sends none."""
-        option = options_of(self.variant(variant)).get("preset")
+        option = options_of(self.computing).get("preset")
         if option is None:
             return self.preset
         return str({"preset": option.default, **given, **self.settled}["preset"])
@@ -87,12 +91,30 @@ class Entry:
         """The entry under another name, with options that no caller can change."""
         return replace(self, name=name, settled={**self.settled, **options})
 
-    def variant(self, name: str) -> Function:
-        """The function for `variant=name`: what the paper writes, or what the authors released."""
-        if name == "paper":
-            return self.function
-        if name == "released":
-            return self.released or self.function
+    @property
+    def computing(self) -> Function:
+        """The function of the variant: what the paper writes, or what the authors released."""
+        return self.released if self.released and self.variant == "released" else self.function
+
+    def in_variant(self, usual: str) -> "Entry":
+        """The entry in the variant that its name settles, otherwise in the usual one of a call."""
+        check_variant(usual)
+        return self if self.variant else replace(self, variant=usual)
+
+    def settling(self, variant: object) -> "Entry":
+        """The entry in the variant that a name settles; 'released' is refused where it would change nothing."""
+        check_variant(variant)
+        if variant == "released" and self.released is None:
+            raise InvalidOption(
+                f"'{self.name}' has no released variant: no published code of it is known to differ from "
+                "the paper. Leave variant= out."
+            )
+        return replace(self, variant=str(variant))
+
+
+def check_variant(name: object) -> None:
+    """Refuse a variant that does not exist."""
+    if name not in ("paper", "released"):
         raise InvalidOption(
             f"variant '{name}' does not exist. Use 'paper' (what the paper writes) "
             "or 'released' (what the authors' code computes)."
@@ -112,6 +134,8 @@ def unknown_option(option: str, entries: Sequence[Entry]) -> InvalidOption:
     near = get_close_matches(option, known, n=1, cutoff=0.6)
     proposal = f" Did you mean '{near[0]}'?" if near else ""
     proposal = f" {RENAMED[option]}" if option in RENAMED else proposal
+    if not proposal and any(option in options_of(entry.function) for entry in entries):
+        proposal = " It belongs to variant 'paper'."
     asked = ", ".join(f"'{entry.name}'" for entry in entries)
     has = "has" if len(entries) == 1 else "have"
     return InvalidOption(
@@ -159,6 +183,10 @@ class Specification:
 
     def __str__(self) -> str:
         return written(self.name, self.options)
+
+    def released(self) -> "Specification":
+        """The same as the authors' published code computes it."""
+        return replace(self, options={**self.options, VARIANT: "released"})
 
 
 def parse_specification(specification: str | Specification) -> tuple[str, dict[str, Any]]:
@@ -278,8 +306,17 @@ class Functions(Registry[Entry]):
         return add
 
     def specified(self, specification: str | Specification) -> Entry:
-        """The entry of NAME, or of NAME:OPTION=VALUE with those options settled, once they are checked."""
+        """The entry of NAME, or of NAME:OPTION=VALUE with those options settled, once they are checked.
+
+        NAME:variant=released settles the variant too.
+        """
         name, given = parse_specification(specification)
         entry = self[name]
-        options = {option: entry.checked(option, value) for option, value in given.items()}
-        return entry.with_options(options, written(entry.name, options))
+        if VARIANT in given:
+            entry = entry.settling(given[VARIANT])
+        values = {
+            option: value if option == VARIANT else entry.checked(option, value)
+            for option, value in given.items()
+        }
+        options = {option: value for option, value in values.items() if option != VARIANT}
+        return entry.with_options(options, written(entry.name, values))

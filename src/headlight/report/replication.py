@@ -12,7 +12,7 @@ from headlight.files import Skipped
 from headlight.loading.catalogue import CATALOGUE
 from headlight.loading.load import load
 from headlight.models.model import Model
-from headlight.registry.entries import parse_specification
+from headlight.registry.entries import parse_specification, written
 from headlight.report.published import PUBLISHED, Experiment
 
 DEPTH = 12
@@ -145,7 +145,7 @@ def scaled(specification: str, model: Model) -> str:
         return specification
     depth = model.network.config.get_text_config().num_hidden_layers
     layer = max(1, round(int(options["layer"]) * depth / DEPTH))
-    return f"{name}:layer={layer}"
+    return written(name, {**options, "layer": layer})
 
 
 def markdown(found: Replication) -> str:

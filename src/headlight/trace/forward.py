@@ -92,6 +92,11 @@ class Pass:
             self.further["modifiable"] = forward(self.model, self.inputs, wants)
         return replace(self.further["modifiable"], inputs=self.inputs)
 
+    def hiding(self, places: TokenMask, wants: Wants) -> "Pass":
+        """One more pass of the same batch, in which no token attends to those in these places."""
+        attended = self.inputs.attended & ~places
+        return forward(self.model, replace(self.inputs, attended=attended), wants)
+
     def again(self, embeddings: Hidden) -> Tensor:
         """The logits of the same batch with other embeddings, differentiable in them.
 

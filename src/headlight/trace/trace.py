@@ -146,6 +146,25 @@ class Trace:
         logits, present = self.forward.again(embeddings), self.inputs.present.repeat(count, 1)
         return self.goal.repeated(count).value(logits, present, output)
 
+    def without_separators(self) -> "Trace":
+        """The same goal on a further pass in which no token attends to a separator such as [SEP]."""
+        model = self.forward.model
+        if model.separator_id is None:
+            raise UnsupportedModel(
+                f"{model.name} has no separator token such as [SEP] that could be hidden. Leave "
+                "separators='hidden' out."
+            )
+
+        def again() -> Trace:
+            hidden = self.inputs.ids.eq(model.separator_id)
+            forward: Pass = self.forward.once(
+                "without separators", lambda: self.forward.hiding(hidden, wanted({"relevance"}))
+            )
+            return replace(self, forward=forward, kept={})
+
+        hiding: Trace = self.once("without separators", again)
+        return hiding
+
     def embed(self, ids: Ids) -> Hidden:
         """The embeddings of other tokens in the same places."""
         return self.forward.embed(ids)
