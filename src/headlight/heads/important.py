@@ -1,4 +1,4 @@
-"""`HeadImportance`: how much every attention head matters for what a network decides; masks are selected from it.
+"""`HeadImportance`: how much every attention head matters for a decision; masks are selected from it.
 
 No labels and no parses are needed: what is explained is what the network predicts.
 """
@@ -27,7 +27,7 @@ from headlight.running.double import double
 from headlight.running.memory import in_halves
 from headlight.running.precision import needed_type, widened
 from headlight.running.undisturbed import plain_state, undisturbed
-from headlight.shapes import HeadValues, Heads, RowHeadValues
+from headlight.shapes import Heads, HeadValues, RowHeadValues
 from headlight.target import Target, TargetLike
 from headlight.trace.relevance.rules import divide
 from headlight.trace.relevance.sweep import Flow
@@ -47,7 +47,7 @@ Read = TypeVar("Read")
 
 @dataclass(frozen=True, eq=False)
 class HeadImportance:
-    """How much each head matters, [layer, head], from 0 up; only the order and the proportions mean something."""
+    """How much each head matters, [layer, head], from 0 on; only order and proportions mean something."""
 
     values: HeadValues
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -97,7 +97,9 @@ class HeadImportance:
 def check_values(values: Tensor) -> None:
     """Refuse anything but finite numbers from 0 on, [layer, head]."""
     if values.dim() != 2 or not values.numel():
-        raise InvalidInput(f"{KIND} must be [layer, head]; this has the shape {list(values.shape)}.")
+        raise InvalidInput(
+            f"{KIND} must be [layer, head]; this has the shape {list(values.shape)}."
+        )
     if values.is_complex() or not (values.isfinite().all() and (values >= 0).all()):
         raise InvalidInput(f"{KIND} is made of finite numbers from 0 on; this holds others.")
 
@@ -173,7 +175,7 @@ def relevance_importance(trace: Trace) -> RowHeadValues:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A way to measure importance: what it needs of a trace, the rules it sends relevance by, and its function."""
+    """A way to measure importance: its needs of a trace, the rules of its relevance, its function."""
 
     needs: frozenset[str]
     preset: str
@@ -240,7 +242,7 @@ def read_trace(
     needs: frozenset[str],
     read: Callable[[Trace], Sequence[Read]],
 ) -> list[Read]:
-    """What `read` gives for each row of a trace, from passes of half the size if it does not fit into memory."""
+    """What `read` gives for each row of a trace; in passes of half the size if it does not fit into memory."""
 
     def run(part: Sequence[tuple[Row, Target]]) -> Sequence[Read]:
         part_rows, part_targets = map(list, zip(*part, strict=True))

@@ -1,4 +1,4 @@
-"""Searching for the heads whose mask makes mask_lrp most faithful: removing what it marks changes the decision."""
+"""Searching for the heads whose mask makes mask_lrp most faithful: what it marks, the decision needs."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -24,13 +24,13 @@ from headlight.methods.relevance import mask_lrp
 from headlight.metrics.case import Case
 from headlight.metrics.measuring import measure
 from headlight.metrics.statistics import compare
-from headlight.models.model import Model
+from headlight.models.model import Model, Task
 from headlight.probing.probe import subject_of
 from headlight.progress import Advance, progress_of
 from headlight.running.buckets import buckets
 from headlight.running.double import double
 from headlight.running.precision import needed_type, widened
-from headlight.shapes import HeadValues, Heads
+from headlight.shapes import Heads, HeadValues
 from headlight.target import Target, TargetLike
 from headlight.trace.trace import Trace
 
@@ -48,7 +48,7 @@ FEWEST = 8
 
 @dataclass(frozen=True)
 class Search:
-    """How long to search: steps, and random masks that are tried around the mask of each step. seed: of chance."""
+    """How long to search: steps, and random masks tried around the mask of each step. seed: of chance."""
 
     steps: int = 4
     draws: int = 16
@@ -87,14 +87,19 @@ def select(
 
     It begins with all heads. Each step measures random masks around the present one on half of the texts; the
     effect of a head is the mean AOPC of the masks that change it minus that of the others. The heads with the
-    best effects change, as many of them as help most. A quarter of the texts then chooses among the masks of all
-    steps and no mask, and the last quarter, which nothing has depended on, says what the choice is worth:
+    best effects change, as many of them as help most. A quarter of the texts then chooses among the masks of
+    all steps and no mask, and the last quarter, on which nothing has depended, says what the choice is worth:
     `facts["held_out"]` has the gain over no mask with its 95 % interval. Every layer keeps at least one head.
 
     search: how many steps and masks; `Search.explanations(texts)` is what it costs.
     target: what is explained; by default what the model predicts.
     """
     plan = search or Search()
+    if model.task is Task.REGRESSION:
+        raise InvalidInput(
+            f"{model.name} gives a value without a probability, and AOPC is the fall of a probability. Use "
+            "headlight.heads.importance, which needs none."
+        )
     rows = read_rows(model, texts)
     if len(rows) < FEWEST:
         raise InvalidInput(
@@ -191,7 +196,7 @@ class Judge:
     def effects(
         self, rows: Sequence[Row], mask: Heads, draws: int, chance: torch.Generator
     ) -> HeadValues:
-        """How AOPC changes if a head is changed: the mean over random masks that change it, minus the others'."""
+        """How AOPC changes with a head: the mean over random masks that change it, minus that of the others."""
         flips, gains, weights = [], [], []
         for bucket in buckets(self.wide, rows, self.batch_size, NEEDS):
             masks = [shaken(mask, chance) for _ in range(draws)]
@@ -238,9 +243,7 @@ def shaken(mask: Heads, chance: torch.Generator) -> Heads:
     return torch.where(drawn.any(1, keepdim=True), drawn, mask)
 
 
-def contrast(
-    changes: torch.Tensor, sums: torch.Tensor, weights: torch.Tensor
-) -> HeadValues:
+def contrast(changes: torch.Tensor, sums: torch.Tensor, weights: torch.Tensor) -> HeadValues:
     """The mean gain per text of the masks that change a head, minus that of the others, [layer, head].
 
     changes: which heads each mask changes. sums: the gain of each mask, summed over its texts. weights: how
