@@ -79,6 +79,8 @@ MISTAKES = {
     "explain good -a lime:foo=1": "no option 'foo'",
     "explain good -O foo": "Write NAME=VALUE",
     "explain good --variant new": "variant 'new' does not exist",
+    "explain good -a attcat:variant=new": "variant 'new' does not exist",
+    "compare good -a mask_lrp:variant=released,empty=open": "'empty'. It belongs to variant 'paper'",
     "explain good -m sentimnt": "no model named 'sentimnt'. Did you mean 'sentiment'?",
     "explain good -m folder": "the folder is empty",
     "explain good -m texts.csv": "it is a file",

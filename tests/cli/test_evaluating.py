@@ -32,12 +32,13 @@ def test_a_run_is_made_reported_and_drawn(folder: str, texts: str, tmp_path: Pat
     said = run(
         *asked,
         "--methods",
-        "attcat,integrated_gradients:steps=2,baseline=zero",
+        "attcat,rollout,rollout:variant=released,integrated_gradients:steps=2,baseline=zero",
         "--metrics",
         "aopc",
     )
     assert "3 examples, accuracy" in said
     assert "integrated_gradients:steps=2,baseline=zero" in said
+    assert "rollout:variant=released" in said
     run(
         *asked,
         "--methods",

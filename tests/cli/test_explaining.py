@@ -33,6 +33,15 @@ def test_explain_options_reach_the_library(folder: str, classifier: Model) -> No
     assert chance["target"]["output"] == "probability"
 
 
+def test_variants_of_a_method_are_typed_side_by_side(folder: str) -> None:
+    asked = (TEXT, "-m", folder, "-a", "rollout", "-a", "rollout:variant=released")
+    found = [json.loads(line) for line in run("explain", *asked, "-f", "jsonl").splitlines()]
+    assert [each["method"] for each in found] == ["rollout", "rollout:variant=released"]
+    assert [each["options"]["variant"] for each in found] == ["paper", "released"]
+    assert found[0]["scores"] != found[1]["scores"]
+    assert "rollout:variant=released" in run("compare", *asked)
+
+
 def test_many_texts_come_from_a_file_and_from_standard_input(folder: str, tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("review,label\na good film,1\na dull plot,0\n")
     out = tmp_path / "out.jsonl"

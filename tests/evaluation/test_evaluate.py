@@ -393,12 +393,28 @@ def test_words_of_classes_are_weighed_by_the_documents_of_the_run(
     assert again[common] == pytest.approx(weight / (math.log((1 + total) / (1 + seen)) + 1))
 
 
+def test_variants_of_a_method_are_measured_side_by_side(
+    classifier: Model, examples: list[Example], tmp_path: Path
+) -> None:
+    names = ["cat", "cat:variant=released"]
+    found = headlight.evaluate(classifier, examples, names, ["aopc"], out=tmp_path, **USUAL)
+    assert list(found.methods) == names
+    for name, variant in zip(names, ("paper", "released"), strict=True):
+        alone = headlight.evaluate(
+            classifier, examples, ["cat"], ["aopc"], variant=variant, **USUAL
+        )
+        assert found.summary("aopc", name).mean == alone.summary("aopc", "cat").mean
+    assert found.summary("aopc", names[0]) != found.summary("aopc", names[1])
+    assert list(open_run(tmp_path).methods) == names
+
+
 @pytest.mark.parametrize(
     ("variant", "options", "presets"),
     [
         ("paper", {}, {"lrp": "chefer", "lrp:preset=epsilon": "epsilon", "attn_lrp": "attn_lrp"}),
         ("paper", {"preset": "epsilon"}, {"lrp": "epsilon", "lrp:preset=attn_lrp": "attn_lrp"}),
         ("released", {}, {"lrp": "chefer_released", "attn_lrp": "attn_lrp"}),
+        ("paper", {}, {"lrp": "chefer", "lrp:variant=released": "chefer_released"}),
     ],
 )
 def test_conservation_is_measured_by_the_rules_of_each_method(

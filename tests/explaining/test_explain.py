@@ -73,6 +73,27 @@ def test_ids_of_a_known_tokenizer_are_named(classifier: Model) -> None:
         np.testing.assert_allclose(a.scores, b.scores, rtol=1e-5)
 
 
+def test_variants_of_a_method_stand_side_by_side(classifier: Model, reader: Model) -> None:
+    names = ["gae", "gae:variant=released", "rollout:variant=released", "mask_lrp:variant=paper"]
+    mask = np.ones((len(classifier.blocks), 4))
+    for variant in ("paper", "released"):
+        found = headlight.explain(classifier, TEXT, names, variant=variant, mask=mask)
+        assert list(found) == names
+        assert [found[name].method for name in names] == names
+        shown = [found[name].options["variant"] for name in names]
+        assert shown == [variant, "released", "released", "paper"]
+        for name, own in zip(names, shown, strict=True):
+            given = {"mask": mask} if "mask" in name else {}
+            alone = headlight.explain(classifier, TEXT, name.split(":")[0], variant=own, **given)
+            np.testing.assert_array_equal(found[name].scores, alone.scores)
+    # Released code predicts the start and the end of an answer separately, anywhere.
+    both = headlight.explain(reader, PAIR, ["attcat", "attcat:variant=released"])
+    for variant, answer in zip(("paper", "released"), both.values(), strict=True):
+        alone = headlight.explain(reader, PAIR, "attcat", variant=variant)
+        assert answer.target == alone.target
+        np.testing.assert_array_equal(answer.scores, alone.scores)
+
+
 # ------------------------------------------------------------------------------------------ targets
 
 

@@ -31,6 +31,8 @@ def test_all_layers_come_from_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [a.options["layer"] for a in some] == [1, 3]
     with pytest.raises(InvalidOption, match="has no layers to choose from"):
         headlight.explain_layers(wrapped, batch, "gae")
+    with pytest.raises(InvalidOption, match="explain_layers follows the paper only"):
+        headlight.explain_layers(wrapped, batch, "attcat:variant=released")
     with pytest.raises(
         InvalidOption, match="layer 7 does not exist for 'attcat': there are 1 to 3"
     ):

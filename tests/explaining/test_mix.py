@@ -46,6 +46,8 @@ def test_methods_without_matrices_and_unknown_options_are_refused(classifier: Mo
         headlight.mix(classifier, "a text", "attcat")
     with pytest.raises(InvalidOption, match="no option 'second'"):
         headlight.mix(classifier, "a text", "alti", second=True)
+    with pytest.raises(InvalidOption, match="mix follows the paper only"):
+        headlight.mix(classifier, "a text", "alti:variant=released")
 
 
 def test_several_texts_come_back_in_order_whatever_shares_a_pass(classifier: Model) -> None:

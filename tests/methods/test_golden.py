@@ -130,6 +130,19 @@ def test_released_relevance(
     assert np.abs(found.scores - expected).max() <= tolerance * np.abs(expected).max()
 
 
+@pytest.mark.parametrize(("masked", "hidden"), [("sep_masked", "hidden"), ("no_mask", "seen")])
+def test_readings_of_transformer_attribution_come_to_the_authors_numbers(
+    masked: str, hidden: str
+) -> None:
+    """In 64 bits by the names of the readings alone, without the released variant or a mask of tokens."""
+    config = BertConfig(**CONFIG, sep_token_id=IDS[-1])
+    own = load(BertForSequenceClassification(config), "bert_cls_weights.npz")
+    method = f"transformer_attribution:rows=normalised,diagonal=zero,separators={hidden}"
+    found = headlight.explain(own, Batch.from_ids(IDS), method, 1)
+    expected = np.array(MASK_LRP["bert_cls"][masked]["TransAtt_norm_rollout(GAE in Mask-LRP)"])
+    assert np.abs(found.scores - expected).max() <= 1e-3 * np.abs(expected).max()
+
+
 def test_released_relevance_of_attention_has_the_authors_sums(classifier: Model) -> None:
     rows = Batch.from_ids([IDS], attention_mask=[[1] * 10 + [0]]).rows
     flow = Flow("chefer_released")

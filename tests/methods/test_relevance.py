@@ -12,7 +12,7 @@ import headlight
 from headlight import Batch, HeadMask, Target
 from headlight.errors import InvalidOption
 from headlight.models.model import Task
-from tests.networks import MASK, TARGETS, in_pairs, model, network, rows
+from tests.networks import MASK, model, network, rows
 from tests.reference.passes import Matrix, Pass, independent_pass
 from tests.reference.relevance import ATTN_LRP, CHEFER, WALKS, chained, weighted
 
@@ -50,7 +50,7 @@ def expected(family: str, variant: str) -> dict[str, Matrix]:
     walk, at = WALKS[family], independent(family).read_at
     plain = walk(net, p, LABEL, CHEFER)
     if variant == "released":
-        masked = walk(net, p, LABEL, CHEFER, PARTS.max(0)[None], conserves=False)
+        masked = walk(net, p, LABEL, CHEFER, PARTS.max(0)[None], masking="lost")
         layers = weighted(p, [2 * r for r in masked.ungated], 0)
         return {
             "lrp": own_zero(plain.hidden[0].sum(-1), at),
@@ -60,13 +60,23 @@ def expected(family: str, variant: str) -> dict[str, Matrix]:
             ),
             "mask_lrp": own_zero(chained(layers, normalises=True)[at], at),
         }
-    masked = walk(net, p, LABEL, CHEFER, PARTS)
     attn = walk(net, p, LABEL, ATTN_LRP)
+    own = weighted(p, plain.attention, 0)
+    masked, closed, united = (
+        weighted(p, walk(net, p, LABEL, CHEFER, parts, masking).attention, 0)
+        for parts, masking in ((PARTS, "open"), (PARTS, "residual"), (PARTS.max(0)[None], "open"))
+    )
     return {
         "lrp": plain.hidden[0].sum(-1),
         "partial_lrp": np.maximum(plain.attention[-1], 0).mean(0)[at],
-        "transformer_attribution": chained(weighted(p, plain.attention, 0), False)[at],
-        "mask_lrp": chained(weighted(p, masked.attention, 0), False)[at],
+        "transformer_attribution": chained(own, False)[at],
+        "transformer_attribution:rows=normalised": chained(own, True)[at],
+        "transformer_attribution:diagonal=zero": own_zero(chained(own, False)[at], at),
+        "mask_lrp": chained(masked, False)[at],
+        "mask_lrp:empty=residual": chained(closed, False)[at],
+        "mask_lrp:parts=union": chained(united, False)[at],
+        "mask_lrp:rows=normalised": chained(masked, True)[at],
+        "mask_lrp:diagonal=zero": own_zero(chained(masked, False)[at], at),
         "lrp:preset=attn_lrp": attn.hidden[0].sum(-1),
     }
 
@@ -92,13 +102,45 @@ def test_methods_equal_their_oracles(
         assert error < 1e-6, (name, error)
 
 
-@in_pairs()
-def test_a_mask_keeps_the_sum_and_all_heads_are_no_mask(family: str, task: Task) -> None:
-    wrapped, batch = model(family, task, torch.float64), Batch.from_ids(rows())
-    names = ["transformer_attribution", "mask_lrp"]
-    both = headlight.explain(wrapped, batch, names, TARGETS.get(task), mask=np.ones((3, 4)))
-    for plain, masked in zip(both["transformer_attribution"], both["mask_lrp"], strict=True):
-        np.testing.assert_allclose(masked.scores, plain.scores, rtol=1e-6, atol=1e-12)
+def test_the_readings_of_a_mask_differ() -> None:
+    wrapped, batch = model("bert", Task.SEQUENCE, torch.float64), Batch.from_ids(IDS)
+    names = ["mask_lrp", *(f"mask_lrp:{reading}" for reading in ("empty=residual", "parts=union"))]
+    found = headlight.explain(wrapped, batch, [*names, "transformer_attribution"], mask=TWO_PARTS)
+    ranked = [answer.scores[1:] / answer.scores[1:].sum() for answer in found.values()]
+    for number, one in enumerate(ranked):
+        for other in ranked[:number]:
+            assert not np.allclose(one, other, rtol=1e-3)
+
+
+@pytest.mark.parametrize("method", ["transformer_attribution", "mask_lrp", "random_mask_lrp"])
+@pytest.mark.parametrize("variant", ["paper", "released"])
+def test_hidden_separators_are_a_pass_that_does_not_attend_to_them(
+    method: str, variant: str
+) -> None:
+    places = (3, len(IDS) - 1)
+    ids = [7 if place in places else 8 + token % 100 for place, token in enumerate(IDS)]
+    wrapped = headlight.wrap(network("bert", Task.SEQUENCE, sep_token_id=7).double())
+    attended = [[int(place not in places) for place in range(len(ids))]]
+    given: dict[str, Any] = {} if method == "transformer_attribution" else {"mask": MASK}
+    expected = headlight.explain(
+        wrapped, Batch.from_ids([ids], attention_mask=attended), method, 1, variant=variant, **given
+    )
+    # Padding beside it must change nothing.
+    batch = Batch.from_ids([ids, [*IDS, *IDS]])
+    found, _ = headlight.explain(
+        wrapped, batch, f"{method}:separators=hidden", 1, variant=variant, **given
+    )
+    seen, _ = headlight.explain(wrapped, batch, method, 1, variant=variant, **given)
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-6, atol=1e-12)
+    assert not np.allclose(found.scores, seen.scores, rtol=1e-2)
+
+
+def test_separators_that_do_not_exist_cannot_be_hidden() -> None:
+    wrapped = model("llama", Task.CAUSAL)
+    with pytest.raises(headlight.UnsupportedModel, match=r"no separator token such as \[SEP\]"):
+        headlight.explain(
+            wrapped, Batch.from_ids(IDS), "transformer_attribution", separators="hidden"
+        )
 
 
 def test_a_contrast_is_the_difference_of_two_relevances() -> None:
@@ -154,6 +196,13 @@ def test_full_corruption_is_no_mask() -> None:
         ({"mask": np.ones(4)}, headlight.InvalidInput, r"must be \[layer, head\]"),
         ({"mask": MASK, "draws": 0}, InvalidOption, "'mask_lrp' has no option 'draws'"),
         ({"mask": MASK, "corruption": 2.0}, InvalidOption, "a number, from 0 to 1"),
+        ({"mask": MASK, "empty": "shut"}, InvalidOption, "Use 'open' or 'residual'"),
+        ({"mask": MASK, "parts": "both"}, InvalidOption, "Use 'sum' or 'union'"),
+        (
+            {"mask": MASK, "rows": "plain", "variant": "released"},
+            InvalidOption,
+            "no option 'rows'. It belongs to variant 'paper'",
+        ),
         ({"mask": "none.safetensors"}, headlight.InvalidInput, "no head mask can be read"),
         ({}, InvalidOption, "comes without a head mask"),
     ],

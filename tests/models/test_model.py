@@ -12,6 +12,7 @@ import headlight
 from headlight import InvalidInput, Model, UnsupportedModel
 from headlight.models.architectures import ARCHITECTURES, Architecture, BlockPaths
 from headlight.models.model import Task, is_half_precision, task_of
+from tests.known import known
 from tests.networks import ENCODER, model, network
 
 
@@ -35,6 +36,14 @@ def test_labels_are_those_of_the_config_and_a_regression_has_values(own: Model) 
     assert headlight.wrap(net).labels == {0: "value 0", 1: "value 1", 2: "value 2"}
     net.config.id2label = {0: "joy", 1: "fear", 2: "anger"}
     assert headlight.wrap(net).labels[1] == "fear"
+
+
+def test_the_separator_is_the_network_s_own_or_the_tokenizer_s(
+    own: Model, classifier: Model, writer: Model
+) -> None:
+    assert classifier.separator_id == known(classifier.tokenizer).sep_token_id is not None
+    assert own.separator_id is writer.separator_id is None
+    assert changed(own, sep_token_id=7).separator_id == 7
 
 
 def test_the_pad_token_is_the_network_s_own_or_the_tokenizer_s(

@@ -1,6 +1,7 @@
 """Figures of a run: lines, boxes and bars stand where the numbers are."""
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -44,6 +45,22 @@ def test_an_option_is_drawn_against_its_metric(small_run: Results) -> None:
     assert list(line.get_xdata()) == [2.0, 4.0]  # type: ignore[arg-type]
     expected = [small_run.summary("aopc", f"integrated_gradients:steps={n}").mean for n in (2, 4)]
     assert list(line.get_ydata()) == expected  # type: ignore[arg-type]
+
+
+def test_readings_and_variants_have_lines_of_their_own() -> None:
+    names = [
+        f"mask_lrp:{more}corruption={n}" for n in (0.0, 1.0) for more in ("", "variant=released,")
+    ]
+    means = {name: float(number) for number, name in enumerate(names)}
+    results = SimpleNamespace(
+        methods=names,
+        summary=lambda _, name: SimpleNamespace(
+            mean=means[name], low=means[name], high=means[name]
+        ),
+    )
+    lines = option_curve(cast(Results, results), "aopc", "corruption").axes[0].lines
+    drawn = {line.get_label(): list(cast(Any, line.get_ydata())) for line in lines}
+    assert drawn == {"mask_lrp": [0.0, 2.0], "mask_lrp:variant=released": [1.0, 3.0]}
 
 
 def test_lines_are_seen_where_their_means_are(small_run: Results) -> None:

@@ -6,6 +6,7 @@ transformers' own pass.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import torch
@@ -94,10 +95,16 @@ ATTN_LRP = Rules(epsilon_linear, epsilon_sum, expanded_softmax, linear_norm, EPS
 # ----------------------------------------------------------------------------------- masking
 
 
-def gated(r: Matrix, parts: Matrix, conserves: bool) -> Matrix:
+Masking = Literal["open", "residual", "lost"]
+"""What happens in a block without a head in the mask; in a "lost" one nothing is scaled, as released."""
+
+
+def gated(r: Matrix, parts: Matrix, masking: Masking) -> Matrix:
     """Relevance [head, query, feature] let into the heads of the parts [part, head]."""
-    if not conserves:
+    if masking == "lost":
         return r * parts.max(0)[:, None, None]
+    if parts.max(0).all() or (masking == "open" and not parts.any()):
+        return r
     pieces = [r * part[:, None, None] for part in parts if part.any()]
     size = sum(abs(piece.sum()) for piece in pieces)
     return sum((p * abs(p.sum()) / size * r.sum() / p.sum() for p in pieces), np.zeros_like(r))
@@ -112,21 +119,21 @@ class Found:
     hidden: list[Matrix] = field(default_factory=list)
 
 
-def closed_scaled(r: Matrix, before: Matrix, parts: Matrix | None, conserves: bool) -> Matrix:
-    """Where no head is open and sums are kept, all goes through the residual."""
-    if parts is None or parts.any() or not conserves:
+def closed_scaled(r: Matrix, before: Matrix, parts: Matrix | None, masking: Masking) -> Matrix:
+    """If no head is in the mask and the block is closed, all goes through the residual."""
+    if parts is None or parts.any() or masking != "residual":
         return r
     return r * before.sum() / r.sum()
 
 
 def attend(
-    rules: Rules, maps: Matrix, values: Matrix, r: Matrix, parts: Matrix | None, conserves: bool
+    rules: Rules, maps: Matrix, values: Matrix, r: Matrix, parts: Matrix | None, masking: Masking
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Relevance of attention, of it before the gate, and of the values; all by head."""
     heads = range(len(maps))
     bare = np.stack([product(maps[h], values[h], r[h], rules.eps)[0] for h in heads])
     if parts is not None:
-        r = gated(r, parts, conserves)
+        r = gated(r, parts, masking)
     pairs = [product(maps[h], values[h], r[h], rules.eps) for h in heads]
     return np.stack([a for a, _ in pairs]), bare, np.stack([v for _, v in pairs])
 
@@ -157,7 +164,7 @@ def bert_relevance(
     label: int,
     rules: Rules,
     parts: Matrix | None = None,
-    conserves: bool = True,
+    masking: Masking = "open",
     seed: float = 1.0,
 ) -> Found:
     """A BERT sequence classifier, block by block from the logit down. parts: [part, layer, head]."""
@@ -200,7 +207,7 @@ def bert_relevance(
         r_attn, r_x = rules.add(out, x, rules.norm(out + x, *lin(name), config.layer_norm_eps, r_y))
         r_mixed = by_head(rules.linear(mixed, *lin(f"{at}.attention.output.dense"), r_attn), heads)
         own = None if parts is None else parts[:, number]
-        r_maps, bare, r_v = attend(rules, maps, by_head(v, heads), r_mixed, own, conserves)
+        r_maps, bare, r_v = attend(rules, maps, by_head(v, heads), r_mixed, own, masking)
         found.attention.insert(0, r_maps)
         found.ungated.insert(0, bare)
         r_q, r_k = [], []
@@ -212,7 +219,7 @@ def bert_relevance(
             r_k.append(pair[1].T)
         for n, part in (("query", np.stack(r_q)), ("key", np.stack(r_k)), ("value", r_v)):
             r_x = r_x + rules.linear(x, *lin(f"{at}.attention.self.{n}"), merged(part))
-        r = closed_scaled(r_x, before, own, conserves)
+        r = closed_scaled(r_x, before, own, masking)
         found.hidden.insert(0, r)
     return found
 
@@ -226,7 +233,7 @@ def llama_relevance(
     label: int,
     rules: Rules,
     parts: Matrix | None = None,
-    conserves: bool = True,
+    masking: Masking = "open",
     seed: float = 1.0,
 ) -> Found:
     """A Llama decoder: RMS norms and SiLU passed through, gates halved, rotation as a sum of two."""
@@ -284,7 +291,7 @@ def llama_relevance(
         r_x, r_out = rules.add(x, out, r_y)
         r_mixed = by_head(rules.linear(mixed, *lin(f"{at}.self_attn.o_proj"), r_out), heads)
         own = None if parts is None else parts[:, number]
-        r_maps, bare, r_v = attend(rules, maps, vh, r_mixed, own, conserves)
+        r_maps, bare, r_v = attend(rules, maps, vh, r_mixed, own, masking)
         found.attention.insert(0, r_maps)
         found.ungated.insert(0, bare)
         qh, kh = by_head(q, heads), np.repeat(by_head(k, shared), group, 0)
@@ -304,7 +311,7 @@ def llama_relevance(
         r_keys = unrotate(by_head(k, shared), r_keys)
         for n, part in (("q", r_queries), ("k", r_keys), ("v", r_values)):
             r_x = r_x + rules.linear(n1, *lin(f"{at}.self_attn.{n}_proj"), merged(part))
-        r = closed_scaled(r_x, before, own, conserves)
+        r = closed_scaled(r_x, before, own, masking)
         found.hidden.insert(0, r)
     return found
 

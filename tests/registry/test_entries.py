@@ -1,14 +1,16 @@
 """The one registry: names, aliases, duplicates, plug-ins."""
 
+import re
 import sys
 from importlib.metadata import EntryPoint
 from types import ModuleType
 
 import pytest
 
+import headlight
 from headlight import METHODS, InvalidOption, UnknownName
 from headlight.registry import entries as home
-from headlight.registry.entries import Functions
+from headlight.registry.entries import VARIANT, Functions
 
 
 def test_names_aliases_and_paper_spellings_find_the_same_entry() -> None:
@@ -40,10 +42,43 @@ def test_a_name_or_alias_is_registered_once() -> None:
 def test_variants_and_options_are_known() -> None:
     entry = METHODS["random"]
     assert {name: option.default for name, option in entry.options.items()} == {"seed": 0}
-    assert entry.variant("released") is entry.function
-    assert METHODS["rollout"].variant("released") is not METHODS["rollout"].function
+    assert entry.in_variant("released").computing is entry.function
+    rollout = METHODS["rollout"]
+    assert rollout.in_variant("released").computing is rollout.released
+    assert rollout.computing is rollout.in_variant("paper").computing is rollout.function
     with pytest.raises(InvalidOption, match="variant 'fast'"):
-        entry.variant("fast")
+        entry.in_variant("fast")
+
+
+def test_a_name_settles_its_variant() -> None:
+    entry = METHODS.specified("Rollout:variant=released")
+    assert entry.name == "rollout:variant=released"
+    assert entry.in_variant("paper").computing is METHODS["rollout"].released
+    assert entry.settled == {}
+    plain = METHODS.specified("rollout:variant=paper").in_variant("released")
+    assert plain.computing is METHODS["rollout"].function
+    made = headlight.using.mask_lrp(corruption=0.5).released()
+    assert METHODS.specified(made).name == "mask_lrp:corruption=0.5,variant=released"
+
+
+@pytest.mark.parametrize(
+    ("specification", "message"),
+    [
+        ("attcat:variant=fast", "variant 'fast' does not exist"),
+        ("attcat:variant=1", "variant '1' does not exist"),
+        ("attcat:variant=paper,variant=released", "gives variant twice"),
+        ("mask_lrp:variant=released,rows=plain", "no option 'rows'. It belongs to variant 'paper'"),
+    ],
+)
+def test_a_variant_that_does_not_exist_is_refused(specification: str, message: str) -> None:
+    with pytest.raises(InvalidOption, match=re.escape(message)):
+        METHODS.specified(specification)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_no_option_is_called_variant(name: str) -> None:
+    for variant in ("paper", "released"):
+        assert VARIANT not in METHODS[name].in_variant(variant).options
 
 
 def test_other_packages_add_theirs_through_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,8 @@ def test_a_papers_table_is_computed_offline_and_says_so() -> None:
 def test_layers_are_scaled_to_the_depth_of_a_network(classifier: Model) -> None:
     assert scaled("decoded_grad_cam:layer=8", classifier) == "decoded_grad_cam:layer=2"
     assert scaled("attcat", classifier) == "attcat"
+    both = scaled("decoded_grad_cam:layer=8,variant=released", classifier)
+    assert both == "decoded_grad_cam:layer=2,variant=released"
 
 
 def test_an_unknown_paper_is_refused() -> None:

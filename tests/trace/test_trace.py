@@ -147,7 +147,7 @@ def given(name: str) -> dict[str, Any]:
 def test_every_method_is_a_function_of_a_trace_made_by_hand(
     hand_made: Trace, name: str, variant: str
 ) -> None:
-    answer = METHODS[name].variant(variant)(hand_made, **given(name))
+    answer = METHODS[name].in_variant(variant).computing(hand_made, **given(name))
     scores = answer.scores if isinstance(answer, Noted) else answer
     assert scores.shape == (2, TOKENS)
     assert torch.isfinite(scores).all()

@@ -90,7 +90,8 @@ VariantOption = Annotated[
     str,
     typer.Option(
         "--variant",
-        help="'paper' follows the paper, 'released' the code that its authors released.",
+        help="'paper' follows the paper, 'released' the code that its authors released. A name may say it "
+        "for itself: mask_lrp:variant=released.",
     ),
 ]
 

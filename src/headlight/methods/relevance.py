@@ -179,8 +179,10 @@ def transformer_attribution(
 
     rows: "plain" as the paper writes the product; "normalised" divides every row of I + M by its sum, as in
     rollout and in the released code, so that a layer of large relevance does not outweigh the others.
+
     diagonal: "kept", or "zero" as in the released code: what a token says about itself, mostly the identity, is
     left out.
+
     separators: "seen", or "hidden": a further pass is explained in which no token attends to [SEP], as the
     Mask-LRP code does for classification, so that attention that rests there is spread over the text.
     """
@@ -330,9 +332,11 @@ def mask_lrp(
     empty: a block without an important head, for which the formula is 0/0. "open" leaves it as it is, because
     there is nothing to refine; "residual" closes it, and all relevance takes the residual, so that nothing is
     read of such a block.
+
     parts: "sum" scales the syntactic and the positional part each on its own and adds them (Eq. 5 and 6), so
     that a head that is both counts twice; "union" scales all important heads as one part, as the released
     code joins the two masks, so that every head counts once.
+
     rows, diagonal, separators: as in transformer_attribution; the released code has "normalised", "zero" and,
     for classification, "hidden".
     """

@@ -97,19 +97,9 @@ class Entry:
         return self.released if self.released and self.variant == "released" else self.function
 
     def in_variant(self, usual: str) -> "Entry":
-        """The entry in the variant that its name settles, otherwise in the usual one of a call."""
+        """The entry in the variant that its name settles, otherwise in this one, the usual one of a call."""
         check_variant(usual)
         return self if self.variant else replace(self, variant=usual)
-
-    def settling(self, variant: object) -> "Entry":
-        """The entry in the variant that a name settles; 'released' is refused where it would change nothing."""
-        check_variant(variant)
-        if variant == "released" and self.released is None:
-            raise InvalidOption(
-                f"'{self.name}' has no released variant: no published code of it is known to differ from "
-                "the paper. Leave variant= out."
-            )
-        return replace(self, variant=str(variant))
 
 
 def check_variant(name: object) -> None:
@@ -134,7 +124,7 @@ def unknown_option(option: str, entries: Sequence[Entry]) -> InvalidOption:
     near = get_close_matches(option, known, n=1, cutoff=0.6)
     proposal = f" Did you mean '{near[0]}'?" if near else ""
     proposal = f" {RENAMED[option]}" if option in RENAMED else proposal
-    if not proposal and any(option in options_of(entry.function) for entry in entries):
+    if any(option in options_of(entry.function) for entry in entries):
         proposal = " It belongs to variant 'paper'."
     asked = ", ".join(f"'{entry.name}'" for entry in entries)
     has = "has" if len(entries) == 1 else "have"
@@ -308,12 +298,12 @@ class Functions(Registry[Entry]):
     def specified(self, specification: str | Specification) -> Entry:
         """The entry of NAME, or of NAME:OPTION=VALUE with those options settled, once they are checked.
 
-        NAME:variant=released settles the variant too.
+        NAME:variant=released is NAME in a call with that variant, whatever the variant of this call.
         """
         name, given = parse_specification(specification)
         entry = self[name]
         if VARIANT in given:
-            entry = entry.settling(given[VARIANT])
+            entry = entry.in_variant(given[VARIANT])
         values = {
             option: value if option == VARIANT else entry.checked(option, value)
             for option, value in given.items()

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from headlight import Batch, HeadMask, Target, UnsupportedModel
-from headlight.methods.relevance import conserving_gate, plain_gate
+from headlight.methods.relevance import Reading, conserving_gate, plain_gate
 from headlight.models.model import Task
 from headlight.trace.relevance.intercept import Sweep, Switchboard
 from headlight.trace.relevance.rules import Operation
@@ -42,7 +42,8 @@ def test_a_closed_layer_passes_everything_through_its_residual(closed: int) -> N
     found = traced("bert", Task.SEQUENCE, {"relevance"})
     heads = torch.ones(3, 4)
     heads[closed] = 0
-    flow = Flow(gate=conserving_gate(HeadMask.of(heads)), closed=frozenset({closed}))
+    gate = conserving_gate(HeadMask.of(heads), Reading(empty="residual"))
+    flow = Flow(gate=gate, closed=frozenset({closed}))
     relevance = found.relevance(flow)
     assert not relevance.attention[closed].any()
     for states in (relevance.embeddings, *relevance.hidden):
