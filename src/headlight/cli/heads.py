@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Annotated
@@ -29,9 +30,13 @@ from headlight.cli.options import (
     load_model,
     note,
 )
+from headlight.errors import InvalidOption
 from headlight.loading.placement import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
+    from headlight.headmask import HeadMask
+    from headlight.heads import HeadImportance, HeadStatistics
+    from headlight.models.model import Model
     from headlight.text import Text
 
 app = typer.Typer(
@@ -84,12 +89,53 @@ CountsArgument = Annotated[
 ]
 
 
+KeepOption = Annotated[
+    float,
+    typer.Option(
+        "--keep",
+        help="The share of heads that is kept, of those that matter most for the decision.",
+    ),
+]
+
+
+class Within(StrEnum):
+    """Among which heads the most important ones are sought."""
+
+    NETWORK = "network"
+    LAYER = "layer"
+
+
+class By(StrEnum):
+    """What heads are chosen by."""
+
+    SYNTAX = "syntax"
+    IMPORTANCE = "importance"
+    GRADIENT = "gradient"
+    RELEVANCE = "relevance"
+    FAITHFUL = "faithful"
+
+
+MEASURES = {By.IMPORTANCE: "gradient", By.GRADIENT: "gradient", By.RELEVANCE: "relevance"}
+"""The measure of importance that each choice asks for."""
+OPTIONS_OF = {
+    By.SYNTAX: {"parser", "syntactic", "positional", "statistics"},
+    **dict.fromkeys(MEASURES, {"keep", "within", "statistics"}),
+    By.FAITHFUL: {"steps", "draws"},
+}
+"""The options that mean something for each choice, of those that not all have."""
+SEARCHED = 400
+"""Texts that a search reads if --limit does not say how many; each is explained about a hundred times."""
+
+
 @app.command(
     epilog="Examples:\n\n"
     "headlight heads learn --data reviews.csv --column text --limit 2000 --output mask.safetensors\n\n"
-    "headlight heads learn --model my-folder --data en_ewt-ud-dev.conllu"
+    "headlight heads learn --model my-folder --data en_ewt-ud-dev.conllu\n\n"
+    "headlight heads learn --by importance --keep 0.5 --data reviews.csv --limit 500\n\n"
+    "headlight heads learn --by faithful --data reviews.csv --output mask.safetensors"
 )
 def learn(
+    context: typer.Context,
     data: DataOption,
     model: ModelOption = DEFAULT_MODEL,
     device: DeviceOption = None,
@@ -97,49 +143,147 @@ def learn(
     column: ColumnOption = None,
     pair_column: PairColumnOption = None,
     strict: StrictOption = False,
+    by: Annotated[
+        By,
+        typer.Option(
+            help="Which heads to keep. syntax: syntactic and positional ones. gradient (or importance), "
+            "relevance: those that matter for the decision, by their gradient or their share of relevance. "
+            "faithful: search for those that make mask_lrp most faithful. Only syntax needs parses; none "
+            "needs labels.",
+        ),
+    ] = By.SYNTAX,
     parser: ParserOption = "headlight",
-    limit: LimitOption = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Use only the first texts, this many. Default: all, or "
+            f"{SEARCHED} with --by faithful.",
+        ),
+    ] = None,
     syntactic: SyntacticOption = 0.1,
     positional: PositionalOption = 0.8,
+    keep: KeepOption = 0.25,
+    within: Annotated[
+        Within, typer.Option(help="Compare all heads, or those of each layer apart.")
+    ] = Within.NETWORK,
+    steps: Annotated[
+        int, typer.Option(min=1, help="With --by faithful: how many times the mask is changed.")
+    ] = 4,
+    draws: Annotated[
+        int, typer.Option(min=1, help="With --by faithful: random masks tried in every step.")
+    ] = 16,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the mask to this file.")
     ] = None,
     statistics: Annotated[
         Path | None,
-        typer.Option(help="Also write the counts to this file, to try other thresholds later."),
+        typer.Option(
+            help="Also write the counts, or the importance, to this file, to select other heads later."
+        ),
     ] = None,
     picture: PictureOption = None,
 ) -> None:
-    """Learn a head mask: count what every head does on a corpus, and keep syntactic and positional heads."""
+    """Learn a head mask: which attention heads mask_lrp follows.
+
+    By default it counts what every head does on a corpus, and keeps syntactic and positional heads.
+    """
+    check_belong(context, by)
     for written in (output, statistics):
         check_output(written)
     check_picture(picture)
     check_models(model)
     texts = corpus(data, column, pair_column, strict=strict)
-    check_parser(parser, data)
+    if by is By.SYNTAX:
+        check_parser(parser, data)
 
-    from headlight.heads import learn as learn_heads
     from headlight.plot import head_map
     from headlight.renderers.heads import HeadMap
 
-    found = learn_heads(
-        load_model(model, device, dtype),
-        texts,
-        parser=parser,
-        limit=limit,
-        name=Path(data).name,
-        progress=True,
-    )
-    if statistics is not None:
-        found.save(statistics)
-        print(f"wrote {statistics}", file=sys.stderr)
-    mask = found.mask(syntactic=syntactic, positional=positional)
+    loaded, name = load_model(model, device, dtype), Path(data).name
+    if by is By.SYNTAX:
+        counts = counted(loaded, texts, parser, limit, name)
+        write_counts(counts, statistics)
+        mask = counts.mask(syntactic=syntactic, positional=positional)
+    elif by is By.FAITHFUL:
+        mask = searched(loaded, bare_texts(texts, limit or SEARCHED), steps, draws, name)
+    else:
+        measured = weighed(loaded, bare_texts(texts, limit), MEASURES[by], name)
+        write_counts(measured, statistics)
+        mask = measured.mask(keep=keep, within=within.value)
     if output is not None:
         mask.save(output)
         print(f"wrote {output}", file=sys.stderr)
     Console().print(HeadMap(mask))
+    tell_held_out(mask)
     if picture is not None:
         draw(head_map(mask), picture)
+
+
+def check_belong(context: typer.Context, by: By) -> None:
+    """Refuse an option that means nothing for what heads are chosen by."""
+    for name in sorted(set().union(*OPTIONS_OF.values()) - OPTIONS_OF[by]):
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            others = [each.value for each, known in OPTIONS_OF.items() if name in known]
+            raise InvalidOption(
+                f"--{name} means nothing with --by {by.value}. Leave it out, or use --by "
+                f"{' or '.join(others)}."
+            )
+
+
+def counted(
+    model: "Model", texts: "str | list[Text]", parser: str, limit: int | None, name: str
+) -> "HeadStatistics":
+    """What every head does on a corpus."""
+    from headlight.heads import learn as learn_heads
+
+    return learn_heads(model, texts, parser=parser, limit=limit, name=name, progress=True)
+
+
+def weighed(model: "Model", texts: "list[Text]", by: str, name: str) -> "HeadImportance":
+    """How much every head matters for the decisions on texts."""
+    from headlight.heads import importance
+
+    return importance(model, texts, by=by, name=name, progress=True)
+
+
+def searched(model: "Model", texts: "list[Text]", steps: int, draws: int, name: str) -> "HeadMask":
+    """The heads whose mask is most faithful, after a note on what the search costs."""
+    from headlight.heads import Search, select
+
+    search = Search(steps, draws)
+    note(
+        f"searching on {len(texts):,} texts takes up to {search.explanations(len(texts)):,} explanations, each "
+        "measured on up to ten shortened texts. --limit, --steps and --draws make it shorter."
+    )
+    return select(model, texts, search=search, name=name, progress=True)
+
+
+def bare_texts(texts: "str | list[Text]", limit: int | None) -> "list[Text]":
+    """The first texts, also those of a file of parses."""
+    from headlight.files import read_conllu
+
+    found = [p.text for p in read_conllu(Path(texts))] if isinstance(texts, str) else texts
+    return list(found[:limit])
+
+
+def write_counts(found: "HeadStatistics | HeadImportance", path: Path | None) -> None:
+    """Write what masks are selected from, if a file was asked for."""
+    if path is not None:
+        found.save(path)
+        print(f"wrote {path}", file=sys.stderr)
+
+
+def tell_held_out(mask: "HeadMask") -> None:
+    """Print what a mask is worth on texts that it was not chosen on, if it was searched for."""
+    found = mask.facts.get("held_out")
+    if found is not None:
+        print(
+            f"AOPC of mask_lrp on {found['texts']} other texts: {found['aopc']:.3f}, without a mask "
+            f"{found['no_mask']:.3f}; gain {found['gain']:+.3f} ({found['low']:+.3f} to {found['high']:+.3f}, "
+            f"p = {found['p_value']:.2g})"
+        )
 
 
 @app.command(
@@ -149,15 +293,20 @@ def learn(
 )
 def show_heads(
     source: Annotated[
-        str, typer.Argument(help="An embedded model, a mask file, or a statistics file.")
+        str,
+        typer.Argument(
+            help="An embedded model, or a file of a mask, of statistics or of importance."
+        ),
     ] = DEFAULT_MODEL,
     syntactic: SyntacticOption = 0.1,
     positional: PositionalOption = 0.8,
+    keep: KeepOption = 0.25,
     picture: PictureOption = None,
 ) -> None:
     """Show a head mask, what its heads do, and what it was learned from.
 
-    From a statistics file, the mask is made with --syntactic and --positional first.
+    From a statistics file, the mask is made with --syntactic and --positional first; from a file of
+    importance, with --keep.
     """
     check_picture(picture)
     check_masks(source)
@@ -166,12 +315,13 @@ def show_heads(
     from headlight.plot import head_map
     from headlight.renderers.heads import HeadMap
 
-    mask = find_mask(source, syntactic=syntactic, positional=positional)
+    mask = find_mask(source, syntactic=syntactic, positional=positional, keep=keep)
     console = Console(markup=False, emoji=False)
     console.print(HeadMap(mask))
-    for name in ("model", "corpus", "parser", "texts", "tokens"):
+    for name in ("model", "corpus", "parser", "by", "texts", "tokens"):
         if name in mask.facts:
             console.print(f"{name}: {mask.facts[name]}", highlight=False)
+    tell_held_out(mask)
     if picture is not None:
         draw(head_map(mask), picture)
 
@@ -233,7 +383,9 @@ def sweep(statistics: CountsArgument, picture: PictureOption = None) -> None:
 def compare(
     sources: Annotated[
         list[str],
-        typer.Argument(help="Two or more embedded models, mask files, or statistics files."),
+        typer.Argument(
+            help="Two or more embedded models, or files of masks, statistics or importance."
+        ),
     ],
     syntactic: SyntacticOption = 0.1,
     positional: PositionalOption = 0.8,
