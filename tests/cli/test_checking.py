@@ -123,9 +123,9 @@ MISTAKES = {
     "heads learn --data missing.conllu": "'missing.conllu'",
     "heads learn --data texts.csv -o folder": "'folder' is a folder",
     "heads show sentimnt": "Did you mean 'sentiment'?",
-    "heads show texts.csv": "neither a head mask nor head statistics",
+    "heads show texts.csv": "neither a head mask nor head statistics or importance",
     "heads sweep missing.safetensors": "'missing.safetensors'",
-    "heads relations texts.csv": "neither a head mask nor head statistics",
+    "heads relations texts.csv": "neither a head mask nor head statistics or importance",
     "heads compare sentiment nothing": "there is no file 'nothing'",
     "serve --model sentimnt": "Did you mean 'sentiment'?",
     "serve --run folder": "there is no run in 'folder'",
@@ -316,7 +316,7 @@ def test_masks_are_names_or_files_of_tensors(tmp_path: Path) -> None:
     check_masks("sentiment", str(tmp_path / "mask"))
     with pytest.raises(InvalidInput, match=r"no embedded model .*Did you mean 'sentiment'"):
         check_masks("sentimnt")
-    with pytest.raises(InvalidInput, match="neither a head mask nor head statistics"):
+    with pytest.raises(InvalidInput, match="neither a head mask nor head statistics or importance"):
         check_masks(str(tmp_path / "text"))
     with pytest.raises(InvalidInput, match="there is no file"):
         check_tensors(tmp_path / "none")

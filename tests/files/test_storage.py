@@ -14,6 +14,7 @@ from safetensors.torch import save_file
 
 from headlight import InvalidInput
 from headlight.files.storage import (
+    kind_in,
     read_json,
     read_tensors,
     save_json,
@@ -235,3 +236,11 @@ def test_a_json_file_that_exists_is_replaced_only_if_that_is_asked_for(tmp_path:
     assert path.read_text(encoding="utf-8") == '{"a": "ü"}'
     save_json(path, {"a": 2}, overwrite=True)
     assert read_json(path, "object") == {"a": 2}
+
+
+def test_a_file_of_tensors_says_what_it_holds(tmp_path: Path) -> None:
+    write_tensors(tmp_path / "own", {"a": torch.ones(1)}, "head mask", {}, 2)
+    save_file({"a": torch.ones(1)}, tmp_path / "other")
+    (tmp_path / "text").write_text("no tensors", encoding="utf-8")
+    found = [kind_in(tmp_path / name) for name in ("own", "other", "text", "missing")]
+    assert found == ["head mask", "", "", ""]

@@ -8,7 +8,7 @@ import torch
 
 import headlight
 from headlight import HeadMask, InvalidInput, Model
-from headlight.heads import learn, masks
+from headlight.heads import HeadImportance, learn, masks
 from headlight.heads.masks import chosen_mask, find_mask, own_mask
 from headlight.models.fingerprint import fingerprint
 from tests.heads.made_up import PARSES
@@ -64,6 +64,11 @@ def test_masks_are_found_by_name_file_or_counts(tmp_path: Path) -> None:
     selected = find_mask(tmp_path / "counts", syntactic=0.3, positional=0.5)
     expected = small_statistics().mask(syntactic=0.3, positional=0.5)
     assert torch.equal(selected.heads, expected.heads)
+    HeadImportance(torch.tensor([[1.0, 2.0]])).save(tmp_path / "importance")
+    assert find_mask(tmp_path / "importance", keep=0.5).heads.tolist() == [[False, True]]
+    (tmp_path / "text").write_text("no tensors")
+    with pytest.raises(InvalidInput, match="no head mask can be read"):
+        find_mask(tmp_path / "text")
     with pytest.raises(
         InvalidInput, match=r"there is no file 'sentimnt', nor an embedded model.*sentiment"
     ):

@@ -29,6 +29,7 @@ def test_heads_of_another_part_are_marked() -> None:
     own = HeadMask.of([[1, 0]])
     assert printed(HeadMap(own), no_color=True).splitlines()[1].split() == ["1", "X", "·"]
     assert "1.1: kept" in table(own)
+    assert "given: 1 of 2 heads (X given)" in printed(HeadMap(own), no_color=True)
 
 
 def test_html_says_on_hovering_what_a_head_does(mask: HeadMask) -> None:

@@ -208,7 +208,8 @@ def check_tensors(path: Path) -> None:
             return
     except (OSError, SafetensorError) as error:
         raise InvalidInput(
-            f"'{path}' is neither a head mask nor head statistics: {error}. Make one: headlight heads learn."
+            f"'{path}' holds neither a head mask nor head statistics or importance: {error}. Make one: "
+            "headlight heads learn."
         ) from error
 
 

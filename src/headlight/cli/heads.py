@@ -18,6 +18,19 @@ from headlight.cli.checking import (
     check_picture,
     check_tensors,
 )
+from headlight.cli.head_learning import (
+    MEASURES,
+    SEARCHED,
+    By,
+    Within,
+    bare_texts,
+    check_belong,
+    counted,
+    searched,
+    tell_held_out,
+    weighed,
+    write_counts,
+)
 from headlight.cli.options import (
     DEFAULT_MODEL,
     DeviceOption,
@@ -84,12 +97,24 @@ CountsArgument = Annotated[
 ]
 
 
+KeepOption = Annotated[
+    float,
+    typer.Option(
+        "--keep",
+        help="The share of heads that is kept, of those that matter most for the decision.",
+    ),
+]
+
+
 @app.command(
     epilog="Examples:\n\n"
     "headlight heads learn --data reviews.csv --column text --limit 2000 --output mask.safetensors\n\n"
-    "headlight heads learn --model my-folder --data en_ewt-ud-dev.conllu"
+    "headlight heads learn --model my-folder --data en_ewt-ud-dev.conllu\n\n"
+    "headlight heads learn --by importance --keep 0.5 --data reviews.csv --limit 500\n\n"
+    "headlight heads learn --by faithful --data reviews.csv --output mask.safetensors"
 )
 def learn(
+    context: typer.Context,
     data: DataOption,
     model: ModelOption = DEFAULT_MODEL,
     device: DeviceOption = None,
@@ -97,47 +122,79 @@ def learn(
     column: ColumnOption = None,
     pair_column: PairColumnOption = None,
     strict: StrictOption = False,
+    by: Annotated[
+        By,
+        typer.Option(
+            help="Which heads to keep. syntax: syntactic and positional ones. gradient (or importance), "
+            "relevance: those that matter for the decision, by their gradient or their share of relevance. "
+            "faithful: search for those that make mask_lrp most faithful. Only syntax needs parses; none "
+            "needs labels.",
+        ),
+    ] = By.SYNTAX,
     parser: ParserOption = "headlight",
-    limit: LimitOption = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Use only the first texts, this many. Default: all, or "
+            f"{SEARCHED} with --by faithful.",
+        ),
+    ] = None,
     syntactic: SyntacticOption = 0.1,
     positional: PositionalOption = 0.8,
+    keep: KeepOption = 0.25,
+    within: Annotated[
+        Within, typer.Option(help="Compare all heads, or those of each layer apart.")
+    ] = Within.NETWORK,
+    steps: Annotated[
+        int, typer.Option(min=1, help="With --by faithful: how many times the mask is changed.")
+    ] = 4,
+    draws: Annotated[
+        int, typer.Option(min=1, help="With --by faithful: random masks tried in every step.")
+    ] = 16,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the mask to this file.")
     ] = None,
     statistics: Annotated[
         Path | None,
-        typer.Option(help="Also write the counts to this file, to try other thresholds later."),
+        typer.Option(
+            help="Also write the counts, or the importance, to this file, to select other heads later."
+        ),
     ] = None,
     picture: PictureOption = None,
 ) -> None:
-    """Learn a head mask: count what every head does on a corpus, and keep syntactic and positional heads."""
+    """Learn a head mask: which attention heads mask_lrp follows.
+
+    By default it counts what every head does on a corpus, and keeps syntactic and positional heads.
+    """
+    check_belong(context, by)
     for written in (output, statistics):
         check_output(written)
     check_picture(picture)
     check_models(model)
     texts = corpus(data, column, pair_column, strict=strict)
-    check_parser(parser, data)
+    if by is By.SYNTAX:
+        check_parser(parser, data)
 
-    from headlight.heads import learn as learn_heads
     from headlight.plot import head_map
     from headlight.renderers.heads import HeadMap
 
-    found = learn_heads(
-        load_model(model, device, dtype),
-        texts,
-        parser=parser,
-        limit=limit,
-        name=Path(data).name,
-        progress=True,
-    )
-    if statistics is not None:
-        found.save(statistics)
-        print(f"wrote {statistics}", file=sys.stderr)
-    mask = found.mask(syntactic=syntactic, positional=positional)
+    loaded, name = load_model(model, device, dtype), Path(data).name
+    if by is By.SYNTAX:
+        counts = counted(loaded, texts, parser, limit, name)
+        write_counts(counts, statistics)
+        mask = counts.mask(syntactic=syntactic, positional=positional)
+    elif by is By.FAITHFUL:
+        mask = searched(loaded, bare_texts(texts, limit or SEARCHED), steps, draws, name)
+    else:
+        measured = weighed(loaded, bare_texts(texts, limit), MEASURES[by], name)
+        write_counts(measured, statistics)
+        mask = measured.mask(keep=keep, within=within.value)
     if output is not None:
         mask.save(output)
         print(f"wrote {output}", file=sys.stderr)
     Console().print(HeadMap(mask))
+    tell_held_out(mask)
     if picture is not None:
         draw(head_map(mask), picture)
 
@@ -149,15 +206,20 @@ def learn(
 )
 def show_heads(
     source: Annotated[
-        str, typer.Argument(help="An embedded model, a mask file, or a statistics file.")
+        str,
+        typer.Argument(
+            help="An embedded model, or a file of a mask, of statistics or of importance."
+        ),
     ] = DEFAULT_MODEL,
     syntactic: SyntacticOption = 0.1,
     positional: PositionalOption = 0.8,
+    keep: KeepOption = 0.25,
     picture: PictureOption = None,
 ) -> None:
     """Show a head mask, what its heads do, and what it was learned from.
 
-    From a statistics file, the mask is made with --syntactic and --positional first.
+    From a statistics file, the mask is made with --syntactic and --positional first; from a file of
+    importance, with --keep.
     """
     check_picture(picture)
     check_masks(source)
@@ -166,12 +228,13 @@ def show_heads(
     from headlight.plot import head_map
     from headlight.renderers.heads import HeadMap
 
-    mask = find_mask(source, syntactic=syntactic, positional=positional)
+    mask = find_mask(source, syntactic=syntactic, positional=positional, keep=keep)
     console = Console(markup=False, emoji=False)
     console.print(HeadMap(mask))
-    for name in ("model", "corpus", "parser", "texts", "tokens"):
+    for name in ("model", "corpus", "parser", "by", "texts", "tokens"):
         if name in mask.facts:
             console.print(f"{name}: {mask.facts[name]}", highlight=False)
+    tell_held_out(mask)
     if picture is not None:
         draw(head_map(mask), picture)
 
@@ -233,7 +296,9 @@ def sweep(statistics: CountsArgument, picture: PictureOption = None) -> None:
 def compare(
     sources: Annotated[
         list[str],
-        typer.Argument(help="Two or more embedded models, mask files, or statistics files."),
+        typer.Argument(
+            help="Two or more embedded models, or files of masks, statistics or importance."
+        ),
     ],
     syntactic: SyntacticOption = 0.1,
     positional: PositionalOption = 0.8,

@@ -19,10 +19,11 @@ from headlight.evaluation.settings import Settings
 from headlight.evaluation.sourced import ablated_sources, source_numbers, written_again
 from headlight.explaining.ablated import entry_of, is_ablation
 from headlight.explaining.batches import run
-from headlight.explaining.inputs import cut_to_limit, rows_of
+from headlight.explaining.inputs import rows_of
 from headlight.metrics.case import Case, Measures, Metrics, metric_of
 from headlight.metrics.measuring import measure
 from headlight.models.model import Model
+from headlight.models.reading import cut_to_limit
 from headlight.probing.ask import ask
 from headlight.probing.probe import Subject, subject_of
 

@@ -10,10 +10,11 @@ from headlight.data.example import Example, gold_class
 from headlight.errors import HeadlightError, InvalidOption
 from headlight.evaluation.settings import Settings
 from headlight.evaluation.sourced import written_from
-from headlight.explaining.batches import buckets
-from headlight.explaining.inputs import cut_to_limit, rows_of
+from headlight.explaining.inputs import rows_of
 from headlight.explaining.prediction import logits_by_row, predicted
 from headlight.models.model import Model, Task
+from headlight.models.reading import cut_to_limit
+from headlight.running.buckets import buckets
 from headlight.target import Target
 from headlight.trace.resolve import ResolvedTarget
 

@@ -1,6 +1,6 @@
 """From rows and a plan to attributions: rows of similar length share a pass, and all methods share a trace."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache, partial
@@ -21,9 +21,10 @@ from headlight.models.model import Model, is_half_precision
 from headlight.progress import Advance, progress_of
 from headlight.registry.entries import VARIANT, Entry
 from headlight.running.allocator import returning_memory
+from headlight.running.buckets import buckets
 from headlight.running.double import double
-from headlight.running.footprint import BATCH_BYTES, SHARE, footprint, free_bytes
-from headlight.running.memory import TOKENS_AT_ONCE, in_halves
+from headlight.running.footprint import SHARE, footprint, free_bytes
+from headlight.running.memory import in_halves
 from headlight.running.precision import MEASURED, STABLE_PRESETS, needed_type, widened
 from headlight.running.undisturbed import plain_state, undisturbed
 from headlight.shapes import TokenMask
@@ -108,24 +109,6 @@ def by_pass(model: Model, plan: Plan) -> dict[PassKind, Plan]:
         kind = (dtype, entry.variant)
         parts[kind] = (*parts.get(kind, ()), entry)
     return {kind: plan.only(*entries) for kind, entries in parts.items()}
-
-
-def buckets(
-    model: Model,
-    rows: Sequence[Row],
-    batch_size: int,
-    needs: Collection[str] = (),
-    memory: int | None = None,
-) -> Iterator[list[int]]:
-    """Row numbers in groups of similar length, at most `batch_size` each and fewer if rows are long."""
-    each = footprint(model, needs, replayed=TOKENS_AT_ONCE)
-    bound = min(BATCH_BYTES, memory or BATCH_BYTES)
-    order = sorted(range(len(rows)), key=lambda n: -len(rows[n]))
-    while order:
-        most = max(1, bound // each.of(len(rows[order[0]])))
-        size = 1 if model.takes_one_row else min(batch_size, most)
-        yield order[:size]
-        order = order[size:]
 
 
 def run_bucket(

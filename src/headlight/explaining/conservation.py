@@ -7,8 +7,9 @@ from torch import Tensor
 
 from headlight.batch import Row
 from headlight.errors import InvalidInput
-from headlight.explaining.inputs import Given, cut_to_limit, read, targets_of
+from headlight.explaining.inputs import Given, read, targets_of
 from headlight.models.model import Model
+from headlight.models.reading import cut_to_limit
 from headlight.running.precision import widened
 from headlight.target import Target, TargetLike
 from headlight.trace.relevance.modifications import MODIFICATIONS

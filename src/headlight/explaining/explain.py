@@ -6,10 +6,11 @@ from typing import Any, overload
 from headlight.attribution import Attribution
 from headlight.batch import Text
 from headlight.explaining.batches import run
-from headlight.explaining.inputs import Given, cut_to_limit, read, targets_of, whole_number
+from headlight.explaining.inputs import Given, read, targets_of, whole_number
 from headlight.explaining.long_texts import run_windows
 from headlight.explaining.plan import Method, is_several, planned
 from headlight.models.model import Model
+from headlight.models.reading import cut_to_limit
 from headlight.target import TargetLike
 
 Explanation = Attribution | list[Attribution]

@@ -7,9 +7,10 @@ from headlight.attribution import Attribution
 from headlight.batch import Text
 from headlight.errors import InvalidOption
 from headlight.explaining.batches import run_goals
-from headlight.explaining.inputs import Given, cut_to_limit, read
+from headlight.explaining.inputs import Given, read
 from headlight.explaining.plan import Method, planned
 from headlight.models.model import Model, Task
+from headlight.models.reading import cut_to_limit
 from headlight.target import Label, Target
 
 BY_LABEL = (Task.SEQUENCE, Task.TOKEN)

@@ -9,11 +9,12 @@ from headlight.attribution import Attribution
 from headlight.batch import Text
 from headlight.errors import InvalidOption
 from headlight.explaining.batches import run
-from headlight.explaining.inputs import Given, cut_to_limit, read, targets_of
+from headlight.explaining.inputs import Given, read, targets_of
 from headlight.explaining.plan import Method, check_paper, one_name, planned
 from headlight.methods import METHODS
 from headlight.methods.attention import running_products
 from headlight.models.model import Model
+from headlight.models.reading import cut_to_limit
 from headlight.registry.entries import Entry
 from headlight.shapes import Scores
 from headlight.target import TargetLike

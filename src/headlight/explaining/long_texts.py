@@ -9,10 +9,11 @@ import torch
 from headlight.attribution import Attribution
 from headlight.batch import Row, windows
 from headlight.errors import InvalidOption
-from headlight.explaining.batches import buckets, run
+from headlight.explaining.batches import run
 from headlight.explaining.plan import Plan
 from headlight.methods import METHODS
 from headlight.models.model import POOLED, Model, Task
+from headlight.running.buckets import buckets
 from headlight.target import Target
 from headlight.trace.resolve import find_answer
 from headlight.trace.trace import trace

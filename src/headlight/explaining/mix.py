@@ -6,11 +6,13 @@ import torch
 
 from headlight.batch import Text
 from headlight.errors import InvalidOption
-from headlight.explaining.batches import buckets, sinks_of
-from headlight.explaining.inputs import Given, cut_to_limit, read
+from headlight.explaining.batches import sinks_of
+from headlight.explaining.inputs import Given, read
 from headlight.explaining.plan import ANYWHERE, Method, check_paper, one_name, planned
 from headlight.methods import METHODS
 from headlight.models.model import Model
+from headlight.models.reading import cut_to_limit
+from headlight.running.buckets import buckets
 from headlight.target import Target
 from headlight.tokenmixing import TokenMixing
 from headlight.trace.trace import trace

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from headlight.batch import Row, collate
-from headlight.explaining.batches import buckets
 from headlight.models.model import Model, Task
+from headlight.running.buckets import buckets
 from headlight.running.double import double
 from headlight.running.logits import check_finite, check_ids, logits_of
 from headlight.running.memory import in_halves

@@ -167,6 +167,16 @@ def read_tensors(
     return tensors, facts_in(path, kind, about), version
 
 
+def kind_in(path: str | Path) -> str:
+    """What a file of tensors says that it holds, without the version; '' if it does not say."""
+    try:
+        with safe_open(path, "pt") as file:
+            said = (file.metadata() or {}).get("format", "")
+    except (OSError, SafetensorError):
+        return ""
+    return str(said).removeprefix("headlight ").rpartition(" ")[0]
+
+
 def facts_in(path: str | Path, kind: str, about: str | None) -> dict[str, Any]:
     """The facts that a file states about its tensors."""
     try:

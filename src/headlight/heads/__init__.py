@@ -8,33 +8,43 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from headlight.files.conllu import Parse, read_conllu
+    from headlight.heads.important import HeadImportance, importance
     from headlight.heads.learning import learn
     from headlight.heads.masks import find_mask
     from headlight.heads.parsers import load_parser
+    from headlight.heads.selecting import Search, select
     from headlight.heads.statistics import HeadStatistics
     from headlight.heads.studies import mask_agreement, sample_sizes, threshold_sweep
 
 __all__ = [
+    "HeadImportance",
     "HeadStatistics",
     "Parse",
+    "Search",
     "find_mask",
+    "importance",
     "learn",
     "load_parser",
     "mask_agreement",
     "read_conllu",
     "sample_sizes",
+    "select",
     "threshold_sweep",
 ]
 
 HOMES = {
+    "HeadImportance": "heads.important",
     "HeadStatistics": "heads.statistics",
     "Parse": "files.conllu",
+    "Search": "heads.selecting",
     "find_mask": "heads.masks",
+    "importance": "heads.important",
     "learn": "heads.learning",
     "load_parser": "heads.parsers",
     "mask_agreement": "heads.studies",
     "read_conllu": "files.conllu",
     "sample_sizes": "heads.studies",
+    "select": "heads.selecting",
     "threshold_sweep": "heads.studies",
 }
 

@@ -6,8 +6,11 @@ from typing import Any
 
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.files.cache import cache_folder
+from headlight.files.storage import kind_in
 from headlight.headmask import HeadMask
+from headlight.heads.important import KEEP, KIND, HeadImportance
 from headlight.heads.learning import learn
+from headlight.heads.statistics import KIND as COUNTS
 from headlight.heads.statistics import HeadStatistics
 from headlight.heads.synthetic_corpus import made_up_corpus
 from headlight.loading.names import entry_of
@@ -61,8 +64,13 @@ def read_mask(path: Path, _changed: int) -> HeadMask:
     return HeadMask.load(path)
 
 
-def find_mask(source: str | Path, *, syntactic: float = 0.1, positional: float = 0.8) -> HeadMask:
-    """The mask of an embedded model, from a mask file, or selected from a file of statistics."""
+def find_mask(
+    source: str | Path, *, syntactic: float = 0.1, positional: float = 0.8, keep: float = KEEP
+) -> HeadMask:
+    """The mask of an embedded model, from a mask file, or selected from a file of statistics or importance.
+
+    syntactic, positional: thresholds for statistics. keep: the share of heads for importance.
+    """
     known = shipped_names("masks")
     if source in known:
         return HeadMask.load(shipped(f"masks/{source}.safetensors"))
@@ -71,10 +79,12 @@ def find_mask(source: str | Path, *, syntactic: float = 0.1, positional: float =
             f"there is no file '{source}', nor an embedded model of that name with a mask "
             f"({', '.join(known)})."
         )
-    try:
-        return HeadMask.load(source)
-    except InvalidInput:
+    kind = kind_in(source)
+    if kind == KIND:
+        return HeadImportance.load(source).mask(keep=keep)
+    if kind == COUNTS:
         return HeadStatistics.load(source).mask(syntactic=syntactic, positional=positional)
+    return HeadMask.load(source)
 
 
 def learned_mask(model: Model) -> HeadMask:

@@ -37,10 +37,17 @@ class HeadMap:
             marks = (MARKS[self.mask.kind(layer, head)] for head in numbers)
             table.add_row(str(layer), *(Text(*mark) for mark in marks))
         yield table
-        yield Text(f"{self.mask} (S syntactic, P positional, B both)")
+        yield Text(f"{self.mask} ({legend(self.mask)})")
         for role, places in self.mask.facts.get("roles", {}).items():
             if places:
                 yield Text(f"{role}: {', '.join(f'{layer}.{head}' for layer, head in places)}")
+
+
+def legend(mask: HeadMask) -> str:
+    """What the letters of a map mean."""
+    if {"syntactic", "positional"} & set(mask.parts):
+        return "S syntactic, P positional, B both"
+    return f"X {', '.join(mask.parts)}"
 
 
 def table(mask: HeadMask) -> str:
@@ -58,7 +65,7 @@ def table(mask: HeadMask) -> str:
         '<div class="headlight" style="overflow-x:auto"><table style="border-collapse:separate;'
         f'border-spacing:1px;font-size:.8em;text-align:center"><tr><th style="font-weight:normal">'
         f"layer</th>{names}</tr>{rows}</table>"
-        f'<p style="margin:.2em 0;font-size:.85em">{escape(str(mask))} (S syntactic, P positional, B both)'
+        f'<p style="margin:.2em 0;font-size:.85em">{escape(str(mask))} ({escape(legend(mask))})'
         "</p></div>"
     )
 

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from headlight.batch import Row
-from headlight.explaining.inputs import cut_to_limit, rows_of
+from headlight.explaining.inputs import rows_of
 from headlight.explaining.prediction import Prediction, predict
 from headlight.methods import METHODS
 from headlight.models.model import Model
+from headlight.models.reading import cut_to_limit
 from headlight.web.limits import Limits, Refusal
 from headlight.web.questions import Generate, Question
 
