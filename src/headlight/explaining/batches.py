@@ -240,12 +240,13 @@ def explained_targets(captured: Trace, targets: Sequence[Target]) -> list[Explai
     goal, present = captured.goal, captured.inputs.present
     logits = goal.value(captured.logits, present, "logit").tolist()
     probabilities: list[float | None] = [None] * len(targets)
-    logs: list[float | None] = [None] * len(targets)
+    logs: list[tuple[float, ...]] = [()] * len(targets)
     if goal.has_probability:
         # A product of many probabilities needs 64 bits.
         wide = captured.logits.double() if any(goal.are_joint) else captured.logits
         probabilities = goal.value(wide, present, "probability").tolist()
-        logs = goal.value(wide, present, "log_probability").tolist()
+        if any(goal.are_joint):
+            logs = [tuple(row) for row in goal.term_log_probabilities(wide, present).tolist()]
     return [
         Explained(
             label=resolved.label,
@@ -254,7 +255,7 @@ def explained_targets(captured: Trace, targets: Sequence[Target]) -> list[Explai
             probability=probabilities[n],
             positions=resolved.positions,
             output=targets[n].output,
-            log_probability=logs[n] if goal.are_joint[n] else None,
+            token_log_probabilities=logs[n][: len(resolved.terms)] if goal.are_joint[n] else (),
         )
         for n, resolved in enumerate(goal.resolved)
     ]
