@@ -49,7 +49,7 @@ INSIDE = {
         ("answers", "explain", "generation", "labels", "layers", "mix"),
     ),
     "evaluation": (
-        ("settings", "records", "sourced"),
+        ("settings", "records", "sourced", "contrasted"),
         ("plan", "parts", "predictions"),
         ("manifest", "queue", "attribute", "columns"),
         ("folder", "measure"),

@@ -150,7 +150,8 @@ def sampled(model: Model, row: Row, writing: Writing, arguments: Mapping[str, An
     try:
         with torch.random.fork_rng([model.device] if model.device.type == "cuda" else []):
             torch.manual_seed(seed)
-            return undisturbed(generation, plain_state(), torch.no_grad())
+            written: Tensor = undisturbed(generation, plain_state(), torch.no_grad())
+            return written
     except (TypeError, ValueError, AttributeError) as error:
         said = " ".join(str(error).split())[:300]
         raise InvalidOption(
