@@ -12,7 +12,7 @@ import pytest
 
 import headlight
 from headlight import Answer, HeadlightError, InvalidInput, InvalidOption
-from headlight.answer import FIELDS, Part
+from headlight.answer import FIELDS, Other, Part
 from headlight.units import Unit
 
 PROMPT, SAID = "Ann is old. Ben? Who", " Ann is. Or\n Ben."
@@ -162,11 +162,12 @@ def test_an_answer_is_frozen(answer: Answer) -> None:
         answer.options["a"] = 1  # type: ignore[index]
 
 
-@pytest.mark.parametrize("has_thoughts", [False, True])
+@pytest.mark.parametrize("has_more", [False, True])
 def test_files_and_pickles_bring_the_answer_back(
-    answer: Answer, tmp_path: Path, has_thoughts: bool
+    answer: Answer, tmp_path: Path, has_more: bool
 ) -> None:
-    made = replace(answer, through_thoughts=answer.scores * 0.5) if has_thoughts else answer
+    more = {"through_thoughts": answer.scores * 0.5, "other": Other(" no.", ("no", "."), (1.5, 0))}
+    made = replace(answer, **more) if has_more else answer  # type: ignore[arg-type]
     made.save(tmp_path / "a.json")
     back = Answer.load(tmp_path / "a.json")
     assert back == made
@@ -207,6 +208,7 @@ DAMAGE: dict[str, list[Any]] = {
     "signed": ["yes"],
     "known": [[], {"sources": [5]}, {"sources": [{"name": "a", "start": 9, "end": 3}]}],
     "through_thoughts": [[[1.0]], 5],
+    "other": [5, {"text": "no"}, {"text": "no", "tokens": ["n"], "scores": []}],
     "options": [[]],
     "versions": [None],
     "notes": [[1], "note"],

@@ -50,7 +50,7 @@ INSIDE = {
         ("answers", "explain", "generation", "heads_off", "labels", "layers", "mix"),
     ),
     "evaluation": (
-        ("settings", "records", "sourced"),
+        ("settings", "records", "sourced", "contrasted"),
         ("plan", "parts", "predictions"),
         ("manifest", "queue", "attribute", "columns"),
         ("folder", "measure"),

@@ -53,6 +53,11 @@ PART_FIELDS = {
     "value": (is_number, "a number"),
     "log_probability": (is_number, "a number"),
 }
+OTHER_FIELDS = {
+    "text": (is_text, "text"),
+    "tokens": (list_of(is_text), "a list of texts"),
+    "scores": (list_of(is_number), "a list of finite numbers"),
+}
 FIELDS = {
     "format": (lambda value: value == FORMAT_VERSION, str(FORMAT_VERSION)),
     "text": (is_text, "text"),
@@ -70,6 +75,7 @@ FIELDS = {
     "signed": (is_truth, "true or false"),
     "known": (is_named, "an object"),
     "through_thoughts": (or_none(list_of(list_of(is_number))), "a list of lists or null"),
+    "other": (or_none(is_object(OTHER_FIELDS)), "an object or null"),
     "options": (is_named, "an object"),
     "versions": (is_named, "an object"),
     "notes": (list_of(is_text), "a list of texts"),
@@ -112,6 +118,23 @@ class Citation:
     strength: float
 
 
+@dataclass(frozen=True)
+class Other:
+    """The answer with which one is compared, whose own tokens are not in its text.
+
+    tokens: from the first one on in which the two differ. scores: of these tokens in the difference, that is,
+    with their sign turned round.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    scores: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.tokens) != len(self.scores):
+            raise InvalidInput(f"{len(self.tokens)} tokens of another answer need as many scores.")
+
+
 @dataclass(frozen=True, eq=False)
 class Answer:
     """Scores [part, token] of everything the model had read, for each explained part of its answer.
@@ -119,7 +142,8 @@ class Answer:
     text: the prompt and, from `prompt_end` on, the answer. offsets: characters of the text. units: the
     stretches of the prompt into which `matrix` adds up tokens; `by` chooses others. known: units that came with
     the prompt, such as its sources or turns. through_thoughts: the part of the scores that came to the prompt
-    by way of the model's thoughts, if it was asked for.
+    by way of the model's thoughts, if it was asked for. other: what the scores of a contrast (rather_than)
+    leave out, because it is not in the text.
     """
 
     text: str
@@ -137,6 +161,7 @@ class Answer:
     signed: bool
     known: Mapping[str, tuple[Unit, ...]] = field(default_factory=dict)
     through_thoughts: Numbers | None = None
+    other: Other | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -241,8 +266,11 @@ class Answer:
 
     @property
     def completeness(self) -> tuple[float | None, ...]:
-        """For each part, the sum of all scores as a share of the number they explain; None if that is 0."""
-        sums = self.scores.sum(1, dtype=np.float64)
+        """For each part, the sum of all scores as a share of the number they explain; None if that is 0.
+
+        In a contrast, those of the other answer's own tokens are among them.
+        """
+        sums = self.scores.sum(1, dtype=np.float64) + (sum(self.other.scores) if self.other else 0)
         return tuple(
             float(total / part.value) if part.value else None
             for total, part in zip(sums, self.parts, strict=True)
@@ -313,6 +341,7 @@ class Answer:
         by_source = self.by("sources") if is_split else self
         cited = by_source.per("sentences")
         everything = np.abs(cited.scores).sum(1, dtype=np.float64)
+        everything += np.abs(self.other.scores).sum() if self.other else 0
         found = []
         for sentence, scores, whole in zip(cited.part_texts, cited.matrix, everything, strict=True):
             positive = scores.clip(min=0).sum() or 1.0
@@ -369,6 +398,7 @@ class Answer:
             "units": [asdict(unit) for unit in self.units],
             "known": {name: [asdict(u) for u in units] for name, units in self.known.items()},
             "through_thoughts": None if thoughts is None else thoughts.tolist(),
+            "other": None if self.other is None else asdict(self.other),
             "options": dict(self.options),
             "versions": dict(self.versions),
         }
@@ -395,6 +425,7 @@ class Answer:
                 "units": stored_units(plain["units"]),
                 "known": {name: stored_units(units) for name, units in plain["known"].items()},
                 "through_thoughts": None if thoughts is None else np.array(thoughts, np.float64),
+                "other": stored_other(plain["other"]),
             }
         )
 
@@ -450,6 +481,13 @@ def joined_part(parts: Sequence[Part]) -> Part:
         sum(part.value for part in parts),
         sum(part.log_probability for part in parts),
     )
+
+
+def stored_other(plain: Mapping[str, Any] | None) -> Other | None:
+    """The other answer of a contrast from its stored form."""
+    if plain is None:
+        return None
+    return Other(plain["text"], tuple(plain["tokens"]), tuple(map(float, plain["scores"])))
 
 
 def stored_units(units: Sequence[Mapping[str, Any]]) -> tuple[Unit, ...]:

@@ -78,8 +78,8 @@ class Explained:
 
     label: the class, token or answer it belongs to. predicted: what the model decided. positions: the
     tokens at which it is read; None if the head decides once for the whole text. probability: None for
-    regression. log_probability: of an answer of several tokens, whose probability may be too small for a
-    number; it is not stored.
+    regression. token_log_probabilities: of the tokens of an answer, whose probability may be too small for a
+    number; they are not stored.
     """
 
     label: str
@@ -88,7 +88,12 @@ class Explained:
     probability: float | None
     positions: tuple[int, ...] | None
     output: str
-    log_probability: float | None = None
+    token_log_probabilities: tuple[float, ...] = ()
+
+    @property
+    def log_probability(self) -> float | None:
+        """That of an answer as a whole; None if its tokens have none."""
+        return sum(self.token_log_probabilities) if self.token_log_probabilities else None
 
     @property
     def position(self) -> int | None:

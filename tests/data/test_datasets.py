@@ -117,7 +117,7 @@ CASES = {
         [Example(("A man runs", "A man sleeps"), "contradiction", marks=((0, 2, 10), (1, 6, 12)))],
     ),
 }
-ONLY_FILES = {"agreement", "squad_sources", "sst_trees"}
+ONLY_FILES = {"agreement", "agreement_choice", "squad_sources", "sst_trees"}
 FLAT = ["sst2", "imdb", "yelp_polarity", "amazon_polarity", "ag_news", "qqp", "mnli"]
 HUB = {
     "sst2": ("stanfordnlp/sst2", None, "validation", None),

@@ -34,7 +34,7 @@ MEASURES = {
 EXAMPLES = {
     "example": "int32", "text": "string", "pair": "string", "label": "string",
     "answers": "list<item: string>", "marks": "list<item: list<item: int32>>",
-    "sources": "list<item: string>",
+    "sources": "list<item: string>", "rather_than": "string",
 }  # fmt: skip
 KEPT = {
     "explain": ATTRIBUTIONS,

@@ -13,6 +13,7 @@ from headlight.evaluation.sourced import source_numbers, written_again, written_
 from headlight.explaining.ablated import ablatable
 from headlight.explaining.removal import Removal
 from headlight.models.model import Task
+from tests.known import known
 from tests.networks import network
 
 SOURCES = ("the film is good", "the keys are bad", "a film")
@@ -91,7 +92,7 @@ def test_sources_are_for_models_that_write(classifier: Model) -> None:
 
 def test_methods_and_metrics_of_sources_need_them(long_writer: Model) -> None:
     plain = [Example("the film is good")]
-    with pytest.raises(InvalidOption, match="metric 'lds' needs questions with sources"):
+    with pytest.raises(InvalidOption, match="metric 'lds' needs sources that can be removed"):
         headlight.evaluate(long_writer, plain, ["random"], ["lds"])
     with pytest.raises(InvalidOption, match="'leave_one_out' removes sources, and not all"):
         headlight.evaluate(long_writer, plain, ["leave_one_out"], ["aopc"])
@@ -106,3 +107,25 @@ def test_time_is_measured_of_ablations_too(long_writer: Model) -> None:
         long_writer, EXAMPLES, ["random", "leave_one_out"], ["runtime"], explain="gold"
     )
     assert found.summary("runtime.passes", "leave_one_out").count == 2
+
+
+@pytest.mark.slow
+def test_a_cluster_ends_with_the_bytes_of_one_process(long_writer: Model, tmp_path: Path) -> None:
+    place = tmp_path / "model"
+    long_writer.network.save_pretrained(place)
+    known(long_writer.tokenizer).save_pretrained(place)
+    runs = {}
+    for engine in ("local", "ray"):
+        runs[engine] = headlight.evaluate(
+            str(place), EXAMPLES * 3, METHODS, METRICS, explain="gold", threads=1, shard=2,
+            engine=engine, out=tmp_path / engine,
+        )  # fmt: skip
+    assert runs["ray"].failures == {}
+    parts = [
+        {path.relative_to(tmp_path / engine): path.read_bytes() for path in found}
+        for engine in runs
+        if (found := sorted((tmp_path / engine).rglob("*.parquet")))
+    ]
+    assert len(parts[0]) > len(EXAMPLES)
+    assert parts[0] == parts[1]
+    assert runs["local"].compare("lds", "source_shapley", "random").count == 6

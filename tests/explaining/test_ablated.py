@@ -1,5 +1,8 @@
 """Ablations in `explain_answer`: alone or beside other methods, with one score per unit of the prompt."""
 
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +11,7 @@ import pytest
 
 import headlight
 from headlight import Answer, InvalidOption, UnknownName
+from headlight.explaining import removal, written
 from headlight.explaining.ablated import calls_of
 
 SOURCES = {"a": "the film is good", "b": "the keys are bad", "c": "a film"}
@@ -124,3 +128,45 @@ def test_several_prompts_give_several_answers(writer: headlight.Model) -> None:
     )
     assert isinstance(found, list)
     assert [answer.tokens[0] for answer in found] == ["the film.", "a film."]
+
+
+def test_an_answer_that_cannot_follow_has_a_note(
+    writer: headlight.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (plain,) = explained(writer, "leave_one_out").values()
+    assert not any("hardly" in note for note in plain.notes)
+    monkeypatch.setattr(written, "UNLIKELY", 0.9)
+    (noted,) = explained(writer, "leave_one_out").values()
+    assert "the model would hardly write 'the film' here" in noted.notes[-1]
+
+
+def test_progress_counts_the_tokens_of_all_cases(
+    writer: headlight.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[tuple[str, int | None, list[int]]] = []
+
+    @contextmanager
+    def recorded(
+        doing: str, total: int | None, *, is_shown: bool
+    ) -> Iterator[Callable[[int], None]]:
+        done: list[int] = []
+        if is_shown:
+            shown.append((doing, total, done))
+        yield done.append
+
+    monkeypatch.setattr(removal, "progress_of", recorded)
+    for method, cases in {
+        "leave_one_out": 5,
+        "context_cite:samples=5": 7,
+        "source_shapley": 8,
+    }.items():
+        shown.clear()
+        explained(writer, method, progress=True, batch_size=2)
+        ((doing, total, done),) = shown
+        assert re.fullmatch(r"reading (\d+) cases of removed units, tokens", doing)
+        assert int(doing.split()[1]) <= cases
+        assert len(done) > 1
+        assert sum(done) == total
+    shown.clear()
+    explained(writer, "leave_one_out")
+    assert not shown

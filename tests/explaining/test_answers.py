@@ -10,7 +10,8 @@ from transformers.generation.streamers import BaseStreamer
 
 import headlight
 from headlight import Answer, HeadlightError, InvalidInput, InvalidOption, Model, Target
-from headlight.explaining.answers import UNLIKELY
+from headlight.explaining import written as written_module
+from headlight.explaining.written import UNLIKELY
 from headlight.models.model import Task
 from tests.networks import DECODERS, SHARED, network
 
@@ -109,6 +110,65 @@ def test_a_contrast_says_how_much_more_probable_the_answer_is(wide: Model) -> No
         wide, [PROMPT, "a film"], " are", "input_x_gradient", rather_than=[" is", " was"]
     )
     assert [each.options["rather_than"] for each in several] == ["is", "was"]
+
+
+@pytest.mark.parametrize("method", LINEAR)
+def test_an_answer_rather_than_another_of_several_tokens_equals_separate_passes(
+    exact: Model, method: str
+) -> None:
+    """Both begin with ' are'; every token of both is explained by a pass of its own."""
+    assert exact.tokenizer is not None
+    pair = [" are good", " are dull, it is"]
+    prompt = exact.tokenizer(PROMPT)["input_ids"]
+    added = [exact.tokenizer(text)["input_ids"] for text in pair]
+    sums = [np.zeros(len(prompt) + len(own)) for own in added]
+    logits = [0.0, 0.0]
+    for number, own in enumerate(added):
+        for place, token in enumerate(own):
+            batch = headlight.Batch.from_ids(prompt + own[:place])
+            alone = headlight.explain(exact, batch, method, Target(label=token))
+            sums[number][: len(alone.scores)] += alone.scores
+            logits[number] += alone.target.logit
+    same = next(n for n, (a, b) in enumerate(zip(*added, strict=False)) if a != b)
+    shared = len(prompt) + same
+    assert same > 0
+    found = one(exact, PROMPT, pair[0], rather_than=pair[1], method=method)
+    expected = sums[0].copy()
+    expected[:shared] -= sums[1][:shared]
+    np.testing.assert_allclose(found.scores[0], expected, atol=1e-5)
+    assert found.other is not None
+    assert found.other.text == pair[1]
+    assert len(found.other.tokens) == len(added[1]) - same
+    np.testing.assert_allclose(found.other.scores, -sums[1][shared:], atol=1e-5)
+    assert any(found.other.scores)
+    (part,) = found.parts
+    assert part.value == pytest.approx(logits[0] - logits[1], abs=1e-5)
+    total = sums[0].sum() - sums[1].sum()
+    assert found.completeness[0] == pytest.approx(total / part.value, abs=1e-5)
+
+
+def test_turned_round_a_contrast_has_the_same_scores_with_the_other_sign(wide: Model) -> None:
+    ours, theirs = " are good now", " is"
+    there, back = (one(wide, answer=a, rather_than=b) for a, b in ((ours, theirs), (theirs, ours)))
+    shared = len(wide.tokenizer(PROMPT)["input_ids"])  # type: ignore[misc]
+    np.testing.assert_allclose(there.scores[0, :shared], -back.scores[0, :shared], atol=1e-12)
+    assert there.other is not None
+    assert back.other is not None
+    np.testing.assert_allclose(there.other.scores, -back.scores[0, shared:], atol=1e-12)
+    np.testing.assert_allclose(back.other.scores, -there.scores[0, shared:], atol=1e-12)
+    assert there.completeness[0] == pytest.approx(back.completeness[0])
+    assert f"have {sum(back.other.scores):+.3g} of the scores" in back.notes[-1]
+    assert "of the scores" not in there.notes[-1]  # the last token of an answer has no influence
+
+
+def test_what_the_other_answer_has_counts_in_the_strength_of_a_citation(wide: Model) -> None:
+    sources = {"a": "the film is good", "b": "the keys are bad"}
+    found = one(wide, "who", " a", rather_than=" the film is dull", sources=sources)
+    assert found.other is not None
+    everything = np.abs(found.scores).sum() + np.abs(found.other.scores).sum()
+    for cited in found.cite():
+        assert cited.strength == pytest.approx(cited.score / everything)
+    assert found.cite()
 
 
 def test_weights_of_a_span_weigh_its_tokens(exact: Model) -> None:
@@ -260,6 +320,23 @@ def test_an_improbable_answer_has_a_note_with_its_probability(wide: Model) -> No
     assert not any("hardly" in note for note in own.notes)
 
 
+def test_one_improbable_token_of_a_long_answer_has_a_note(
+    wide: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    each = one(wide, of="tokens")
+    logs = [part.log_probability for part in each.parts]
+    least = int(np.argmin(logs))
+    assert np.mean(logs) > np.log(UNLIKELY)
+    assert not any("hardly" in note for note in one(wide).notes)
+    monkeypatch.setattr(written_module, "NEVER", np.exp(logs[least]) * 1.001)
+    (note,) = [note for note in one(wide).notes if "hardly" in note]
+    said = each.part_texts[least]
+    assert note.startswith(f"the model would hardly write {said!r} after '…")
+    assert note.endswith(f"its probability is about 10^{logs[least] / np.log(10):.0f}")
+    monkeypatch.setattr(written_module, "NEVER", np.exp(logs[least]) * 0.999)
+    assert not any("hardly" in note for note in one(wide).notes)
+
+
 @pytest.mark.parametrize(
     ("prompt", "answer", "is_noted"),
     [
@@ -313,6 +390,7 @@ def test_a_space_that_may_be_missing_is_noted(
         ({"of": "tokens", "rather_than": " is"}, "rather_than= compares whole answers"),
         ({"rather_than": ANSWER}, "rather_than= is the answer itself"),
         ({"rather_than": ""}, "the answer is empty or only white space"),
+        ({"rather_than": " is", "thoughts": True}, "rather_than= does not go with thoughts="),
         ({"units": "items"}, "units='items': the text has none of these"),
         ({"units": "sources"}, "no unit named 'sources'"),
         ({"units": [(0, 0)]}, r"units: \(0, 0\) is no stretch"),

@@ -218,3 +218,21 @@ def test_long_texts_are_decoded_in_chunks(byte_tokenizer: PreTrainedTokenizerFas
     surfaces = known(surfaces_of((), ids, byte_tokenizer))
     assert "".join(surfaces) == text
     assert len(surfaces) == len(ids)
+
+
+def test_progress_counts_tokens_and_changes_nothing(
+    byte_tokenizer: PreTrainedTokenizerFast,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    net = network("llama", Task.CAUSAL, vocab_size=360)
+    model = headlight.wrap(net, byte_tokenizer, name="tiny")
+    row = encode(["the keys"], byte_tokenizer)[0]
+    plain = generate(model, row, WRITING)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    shown = Writing.of(9, {"do_sample": True, "temperature": 1.5, "seed": 4}, progress=True)
+    assert generate(model, row, shown) == plain
+    said = capsys.readouterr().err
+    assert "writing, tokens" in said
+    assert f"{len(plain)}/9" in said

@@ -99,6 +99,24 @@ def test_a_click_keeps_what_is_pointed_at(answered: Page) -> None:
     expect(answered.locator("#unpin")).to_be_hidden()
 
 
+def test_a_clicked_word_leads_to_its_layers(answered: Page) -> None:
+    link = answered.locator("#layers")
+    expect(link).to_be_hidden()
+    answered.locator("#said .piece", has_text="green").first.click()
+    expect(link).to_have_text("Layer by layer: why “green” here")
+    with answered.context.expect_page() as opening:
+        link.click()
+    page = opening.value
+    expect(page.locator("#layer-map .heatmap .piece").first).to_be_visible(timeout=WORKING)
+    expect(page.locator("#layer-name")).to_have_text("all layers together")
+    page.locator("#layer").press("ArrowRight")
+    expect(page.locator("#layer-name")).to_contain_text("layer 1 (1 of 30)")
+    expect(page.locator("#layer-map .heatmap")).to_contain_text("green")
+    page.close()
+    answered.locator("#unpin").click()
+    expect(link).to_be_hidden()
+
+
 def test_the_keyboard_points_too(answered: Page) -> None:
     answered.locator("#said .piece[tabindex='0']").focus()
     expect(answered.locator("#readout")).not_to_contain_text("the whole answer")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from headlight.data.agreement import agreement_choice_rows
 from headlight.data.example import Example
 from headlight.data.questions import squad_source_rows
 from headlight.data.sources import (
@@ -236,6 +237,9 @@ for each in (
             "in the form of SQuAD", file_reader=squad_source_rows),
     DataSet("agreement", "number of a masked verb (Linzen et al. 2016)", labels=("singular", "plural"),
             file_reader=agreement_rows),
+    DataSet("agreement_choice", "the right form of a verb rather than the other, and the word that decides; "
+            "from pairs of sentences, or sentences with [MASK] and their subject",
+            file_reader=agreement_choice_rows),
     DataSet("eraser_movies", "film reviews with human rationales", TEXT, SENTIMENT,
             "eraser-benchmark/movie_rationales", revision="refs/convert/parquet",
             convert=movie_example, file_reader=movie_rows),
@@ -257,6 +261,11 @@ OWN = {
         DataSet("agreement", "70 sentences with a masked verb", TEXT, ("singular", "plural")),
     )
 }
+OWN["samples/agreement_choice"] = DataSet(
+    "agreement",
+    "70 sentences up to their verb, is or are, with the subject",
+    file_reader=agreement_choice_rows,
+)
 OWN["samples/sources"] = DataSet(
     "qa",
     "40 questions with five passages, one of which holds the answer",

@@ -17,7 +17,8 @@ class Example:
 
     label: a name, or an index into the data set's own names. answers: right answers to a question, exactly as
     in the context. marks: what a person marked as the reason; None if nobody marked anything. sources: passages
-    from which a language model is to answer the question that is the text.
+    from which a language model is to answer the question that is the text. rather_than: what a language model
+    could write after the text instead of the first answer; marks then say which word decides.
     """
 
     text: Text
@@ -25,6 +26,11 @@ class Example:
     answers: tuple[str, ...] = ()
     marks: tuple[Mark, ...] | None = None
     sources: tuple[str, ...] = ()
+    rather_than: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.rather_than is not None and (not self.answers or self.sources):
+            raise InvalidInput("an example with rather_than= needs an answer and has no sources.")
 
     @property
     def right_source(self) -> int | None:

@@ -21,12 +21,11 @@ from headlight.files import (
 )
 
 Given = TypeVar("Given")
+Made = TypeVar("Made")
 
 
-def converted(
-    convert: Callable[[Given], Example], given: Given, place: str, source: object
-) -> Example:
-    """The example in a stored record; the error names the row and the source."""
+def converted(convert: Callable[[Given], Made], given: Given, place: str, source: object) -> Made:
+    """What a stored record is converted to; the error names the row and the source."""
     try:
         return convert(given)
     except InvalidInput as error:

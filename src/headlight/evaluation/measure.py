@@ -13,6 +13,7 @@ from headlight.data.example import Example
 from headlight.data.spans import answers_in, marks_in
 from headlight.errors import InvalidInput
 from headlight.evaluation.attribute import plan_of
+from headlight.evaluation.contrasted import contrasted_from, deciding_word, word_numbers
 from headlight.evaluation.predictions import ExamplePrediction, predict_examples
 from headlight.evaluation.records import AttributionRecord, MeasureRecord
 from headlight.evaluation.settings import Settings
@@ -68,13 +69,15 @@ def measure_records(
 class MeasuredExample:
     """An example as metrics see it. marks: which tokens a person marked. answers: the tokens of each answer.
 
-    sources: the number of the source of each token, None for those in none.
+    sources: the number of the source (in a contrast, of the word) of each token, None for those in none.
+    right_source: the one from which the answer comes.
     """
 
     subject: Subject
     marks: NDArray[np.bool_] | None
     answers: tuple[tuple[int, ...], ...]
     sources: tuple[int | None, ...] = ()
+    right_source: int | None = None
 
 
 def cases_of(
@@ -107,7 +110,7 @@ def cases_of(
             answers=known[number].answers,
             others=others.get((number, record.method), {}),
             sources=known[number].sources,
-            right_source=examples[number].right_source,
+            right_source=known[number].right_source,
             explained=math.nan if record.logit is None else record.logit,
         )
         yield number, case
@@ -120,9 +123,14 @@ def measured_example(model: Model, example: Example, record: AttributionRecord) 
     whether these are the tokens that were scored.
     """
     sources: tuple[int | None, ...] = ()
+    right = example.right_source
     if example.sources:
         written = written_again(model, example, record.ids or ())
         row, sources = written.row, source_numbers(written)
+    elif example.rather_than is not None:
+        assert isinstance(example.text, str)
+        row, right = contrasted_from(model, example).row, deciding_word(example)
+        sources = word_numbers(row, example.text)
     else:
         row = cut_to_limit(model, rows_of(model, example.text)[0])
     if row.ids != tuple(record.ids or ()):
@@ -132,7 +140,7 @@ def measured_example(model: Model, example: Example, record: AttributionRecord) 
         )
     subject = subject_of(model, row, record.positions or (), record.classes or ())
     return MeasuredExample(
-        subject, marks_in(row, example), answers_in(row, example.answers), sources
+        subject, marks_in(row, example), answers_in(row, example.answers), sources, right
     )
 
 

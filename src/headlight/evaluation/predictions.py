@@ -8,6 +8,7 @@ from torch import Tensor
 from headlight.batch import Row
 from headlight.data.example import Example, gold_class
 from headlight.errors import HeadlightError, InvalidOption
+from headlight.evaluation.contrasted import contrasted_from
 from headlight.evaluation.settings import Settings
 from headlight.evaluation.sourced import written_from
 from headlight.explaining.inputs import rows_of
@@ -41,13 +42,13 @@ class ExamplePrediction:
 
     @property
     def positions(self) -> list[int]:
-        """Where the explained logits are read."""
-        return [term.position for term in self.resolved.terms]
+        """Where the explained logits are read; probes read that of the answer only, not that of a contrast."""
+        return [term.position for term in self.resolved.terms if term.sign > 0]
 
     @property
     def classes(self) -> list[int]:
         """The classes of the explained logits."""
-        return [term.index for term in self.resolved.terms]
+        return [term.index for term in self.resolved.terms if term.sign > 0]
 
 
 def predict_examples(
@@ -84,6 +85,9 @@ def read_example(
     model: Model, settings: Settings, example: Example, gold: int | None
 ) -> tuple[Row, Target]:
     """The row of an example, and the target that it asks for; of a question with sources, its answer."""
+    if example.rather_than is not None:
+        contrasted = contrasted_from(model, example)
+        return contrasted.row, contrasted.target
     if example.sources:
         written = written_from(model, example, is_gold=settings.explain == "gold")
         return written.row, Target(span=written.whole)
@@ -114,9 +118,10 @@ def prediction_of(
     explained = found.resolved.terms[0]
     order = logits[explained.position].argsort(descending=True).tolist()
     others = [index for index in order if index != explained.index]
-    has_classes = model.task not in (Task.QUESTION, Task.REGRESSION) and not example.sources
+    is_answered = bool(example.sources) or example.rather_than is not None
+    has_classes = model.task not in (Task.QUESTION, Task.REGRESSION) and not is_answered
     runner_up = others[0] if has_classes and others else None
-    target = asked if example.sources else found.target
+    target = asked if is_answered else found.target
     return ExamplePrediction(
         number, example, row, gold, found.resolved, target, order[0], runner_up
     )

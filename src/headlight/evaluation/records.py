@@ -69,6 +69,7 @@ class ExampleRecord:
     answers: Sequence[str]
     marks: Sequence[Sequence[int]] | None
     sources: Sequence[str] | None = None
+    rather_than: str | None = None
 
 
 Record = AttributionRecord | MeasureRecord | ExampleRecord
@@ -79,8 +80,10 @@ KINDS: dict[str, type[Record]] = {
     "examples": ExampleRecord,
 }
 """The record type of each kind of table."""
-ADDED = {"sink", "sources"}
-"""Columns that parts of earlier versions lack, and examples without sources."""
+ADDED = {"sink", "sources", "rather_than"}
+"""Columns that parts of earlier versions lack, and examples that have nothing in them."""
+OPTIONAL = ("sources", "rather_than")
+"""Columns of examples that are left out if all of them are empty."""
 NAMES = {int: "int32", float: "float64", str: "string", bool: "bool_"}
 """Arrow types of plain values."""
 
@@ -151,10 +154,10 @@ def has_columns(content: bytes, kind: str) -> bool:
 
 
 def example_table(examples: Sequence[Example]) -> "pyarrow.Table":
-    """Examples as a table; it has a column of sources if an example has any."""
+    """Examples as a table; it has a column of sources, or of other answers, if an example has any."""
     found = table("examples", example_records(examples))
-    has_sources = any(example.sources for example in examples)
-    return found if has_sources else found.drop_columns("sources")
+    empty = [name for name in OPTIONAL if not any(getattr(each, name) for each in examples)]
+    return found.drop_columns(empty) if empty else found
 
 
 def example_records(examples: Iterable[Example]) -> Iterable[ExampleRecord]:
@@ -169,6 +172,7 @@ def example_records(examples: Iterable[Example]) -> Iterable[ExampleRecord]:
             answers=example.answers,
             marks=example.marks,
             sources=example.sources,
+            rather_than=example.rather_than,
         )
 
 
@@ -181,6 +185,7 @@ def examples_of(found: "pyarrow.Table") -> list[Example]:
             tuple(record.answers or ()),
             None if record.marks is None else tuple((m[0], m[1], m[2]) for m in record.marks),
             tuple(record.sources or ()),
+            record.rather_than,
         )
         for record in (ExampleRecord(**row) for row in found.to_pylist())
     ]

@@ -161,8 +161,13 @@ def check_examples(
     """Refuse labels that the model does not have, and metrics whose needs are not met."""
     if model.task in (Task.SEQUENCE, Task.TOKEN):
         check_labels(model, settings, examples)
-    if any(example.sources for example in examples):
+    is_contrast = any(example.rather_than is not None for example in examples)
+    if is_contrast or any(example.sources for example in examples):
         check_writes(model)
+    if is_contrast and settings.explain != "gold":
+        raise InvalidOption(
+            "the examples say which answer rather than which is explained. Use explain='gold'."
+        )
     has = has_of(examples) | {
         "rival": bool(settings.rivals),
         "probability": model.task is not Task.REGRESSION,
@@ -195,7 +200,8 @@ def has_of(examples: Sequence[Example]) -> dict[str, bool]:
         "gold": any(example.label is not None for example in examples),
         "marks": any(example.marks is not None for example in examples),
         "answers": any(example.answers for example in examples),
-        "sources": any(example.sources for example in examples),
+        "sources": any(each.sources or each.rather_than is not None for each in examples),
+        "removal": any(example.sources for example in examples),
     }
 
 

@@ -10,8 +10,8 @@ from headlight.answer import REMOVED, Answer, Part
 from headlight.explaining.ablation import ABLATIONS, UnitScores
 from headlight.explaining.batches import installed_versions, written_options
 from headlight.explaining.plan import Method, completed, names_of
-from headlight.explaining.removal import Divided, Removal
-from headlight.explaining.written import Written
+from headlight.explaining.removal import QUIETLY, Divided, Reading, Removal
+from headlight.explaining.written import Written, improbable_part
 from headlight.methods import METHODS
 from headlight.models.model import Model
 from headlight.registry.entries import Entry, check_given, parse_specification
@@ -96,13 +96,13 @@ def ablated_answers(
     texts: Sequence[Ablatable],
     others: Sequence[Written] | None,
     entries: Sequence[Entry],
-    batch_size: int,
+    reading: Reading,
 ) -> dict[str, list[Answer]]:
     """The answers of ablations by name; if there are others, why each rather than the other one."""
-    found = [ablated(model, text, entries, batch_size) for text in texts]
+    found = [ablated(model, text, entries, reading) for text in texts]
     for number, other in enumerate(others or ()):
         same = replace(texts[number], made=other, ranges=[other.whole])
-        left = ablated(model, same, entries, batch_size)
+        left = ablated(model, same, entries, reading)
         found[number] = {
             name: difference(answer, left[name]) for name, answer in found[number].items()
         }
@@ -110,10 +110,10 @@ def ablated_answers(
 
 
 def ablated(
-    model: Model, text: Ablatable, entries: Sequence[Entry], batch_size: int = 32
+    model: Model, text: Ablatable, entries: Sequence[Entry], reading: Reading = QUIETLY
 ) -> dict[str, Answer]:
     """The answers of ablations to one text, by name; they share what they read of the model."""
-    removal = Removal(model, text.divided, batch_size)
+    removal = Removal(model, text.divided, reading)
     answers = {}
     for entry in entries:
         found: UnitScores = entry.function(removal, **entry.settled)
@@ -148,7 +148,7 @@ def unit_answer(
         known=made.prompt.known,
         options={REMOVED: text.unit, **written_options(entry.settled)},
         versions=installed_versions(),
-        notes=made.row.notes,
+        notes=(*made.row.notes, *improbable_part(made, text.ranges, logs.tolist())),
     )
 
 

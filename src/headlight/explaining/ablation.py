@@ -69,7 +69,7 @@ def leave_one_out(removal: Removal) -> UnitScores:
     check_units(removal, "leave_one_out")
     count = removal.unit_count
     cases = [tuple(n != left_out for n in range(count)) for left_out in range(count)]
-    whole, *without = removal.log_probabilities([removal.whole, *cases])
+    whole, _, *without = removal.log_probabilities([removal.whole, removal.nothing, *cases])
     return UnitScores((whole - np.stack(without)).T, raised(removal))
 
 
@@ -90,7 +90,8 @@ def context_cite(
     """
     check_units(removal, "context_cite")
     cases = drawn_cases(removal.unit_count, samples, seed)
-    logits = logit(removal.log_probabilities(cases))
+    # Read together with what `raised` needs, so that progress is shown of all of them.
+    logits = logit(removal.log_probabilities([*cases, removal.whole, removal.nothing])[:-2])
     lengths = removal.text.part_lengths
     kept = np.array(cases, np.float64)
     fitted = [

@@ -10,7 +10,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from headlight.answer import Answer, Part
+from headlight.answer import Answer, Other, Part
 from headlight.attribution import Attribution
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.explaining.ablated import Calls, ablatable, ablated_answers, calls_of
@@ -19,6 +19,7 @@ from headlight.explaining.continuation import Writing, check_writes, continuatio
 from headlight.explaining.inputs import whole_number
 from headlight.explaining.plan import Method, Plan, check_model, is_several, planned
 from headlight.explaining.prompts import Asked, Prompt, Sources, numbered, prompts_of
+from headlight.explaining.removal import Reading
 from headlight.explaining.thoughts import (
     Marks,
     check_sends,
@@ -26,13 +27,18 @@ from headlight.explaining.thoughts import (
     thoughts_in,
     through_thoughts,
 )
-from headlight.explaining.written import Of, Written, check_of, ranges_of, written
+from headlight.explaining.written import (
+    Of,
+    Written,
+    check_of,
+    improbable_part,
+    improbable_token,
+    ranges_of,
+    written,
+)
 from headlight.models.model import Model
 from headlight.target import Target
 from headlight.units import Span, Unit, Units, prompt_units
-
-UNLIKELY = 1e-4
-"""A part of an answer whose tokens are less probable than this on average gets a note."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +136,8 @@ def explain_answer(
         else sentences. `Answer.by` chooses others later; for ablations, larger ones.
     of: what of the answer is explained: the whole 'answer', its 'sentences', 'words' or 'tokens', or a list of
         texts in it or of spans of its characters.
-    rather_than: another answer; explained is why the model writes `answer` rather than this one.
+    rather_than: another answer; explained is why the model writes `answer` rather than this one: the sum of
+        the logits of its tokens less that of the other's. `Answer.other` has the other's own tokens.
     options: of the methods, and batch_size, progress, variant and memory, as in `explain`; also
         max_new_tokens (64): the longest answer that the model may write;
         generation: arguments of transformers' generate, such as {"do_sample": True, "temperature": 0.7,
@@ -146,9 +153,14 @@ def explain_answer(
     if rather_than is not None and of != "answer":
         raise InvalidOption("rather_than= compares whole answers, so of= must be 'answer'.")
     marks = marks_of(settings.thoughts)
+    if rather_than is not None and marks is not None:
+        raise InvalidOption(
+            "rather_than= does not go with thoughts=. Put the thoughts at the end of the prompt, and give both "
+            "answers after them."
+        )
     for entry in (*calls.ablations, *plan.entries) if marks else ():
         check_sends(entry)
-    writing = Writing.of(settings.max_new_tokens, settings.generation or {})
+    writing = Writing.of(settings.max_new_tokens, settings.generation or {}, settings.progress)
     prompts, is_one = prompts_of(model, prompt, sources)
     texts = answered(
         model, prompts, continuations_of(answer, len(prompts), "answer"), writing, units
@@ -161,7 +173,7 @@ def explain_answer(
         others = other_answers(model, texts, given)
     made = explained_answers(model, texts, ranges, plan) if plan.entries else {}
     if others is not None and made:
-        made = contrasted(model, others, made, plan)
+        made = contrasted(model, texts, others, made, plan)
     if marks is not None:
         wholes = [each.made for each in texts]
         made = {
@@ -172,7 +184,8 @@ def explain_answer(
         removable = [
             ablatable(each.made, own, units) for each, own in zip(texts, ranges, strict=True)
         ]
-        made |= ablated_answers(model, removable, others, calls.ablations, settings.batch_size)
+        reading = Reading(settings.batch_size, settings.progress)
+        made |= ablated_answers(model, removable, others, calls.ablations, reading)
     names = calls.names or tuple(made)
     shaped = {name: made[name][0] if is_one else made[name] for name in names}
     return shaped if is_several(method) else next(iter(shaped.values()))
@@ -256,9 +269,11 @@ def answer_of(
     """The answer from the attributions of its parts."""
     made, first = text.made, found[0]
     parts = [part_of(made, span, each) for span, each in zip(ranges, found, strict=True)]
-    counts = [last - first + 1 for first, last in ranges]
     notes = dict.fromkeys(note for each in found for note in each.notes)
-    unlikely = unlikely_note(made, parts, counts)
+    unlikely = improbable_part(made, ranges, [part.log_probability for part in parts])
+    if not unlikely:
+        logs = [each.target.token_log_probabilities for each in found]
+        unlikely = improbable_token(made, ranges, logs)
     return Answer(
         text=made.text,
         prompt_end=made.prompt_end,
@@ -287,18 +302,6 @@ def part_of(made: Written, span: Span, found: Attribution) -> Part:
     return Part(*made.span_of(span), found.target.logit, chance)
 
 
-def unlikely_note(made: Written, parts: Sequence[Part], counts: Sequence[int]) -> list[str]:
-    """A note on the part of an answer that the model would hardly have written, if there is one."""
-    means = [part.log_probability / count for part, count in zip(parts, counts, strict=True)]
-    least = int(np.argmin(means))
-    if means[least] >= np.log(UNLIKELY):
-        return []
-    part = parts[least]
-    said = " ".join(made.text[part.start : part.end].split())[:40]
-    chance = f"10^{part.log_probability / np.log(10):.0f}"
-    return [f"the model would hardly write '{said}' here: its probability is about {chance}"]
-
-
 def other_answers(
     model: Model, texts: Sequence[Text], others: Sequence[str | None]
 ) -> list[Written]:
@@ -313,32 +316,56 @@ def other_answers(
 
 
 def contrasted(
-    model: Model, others: Sequence[Written], answers: Mapping[str, Sequence[Answer]], plan: Plan
+    model: Model,
+    texts: Sequence[Text],
+    others: Sequence[Written],
+    answers: Mapping[str, Sequence[Answer]],
+    plan: Plan,
 ) -> dict[str, list[Answer]]:
-    """Why each answer rather than the other one; both are whole answers."""
+    """Why each answer rather than the other one; both are whole answers.
+
+    Explained is the sum of the logits of the answer's tokens less that of the other's. Tokens that both begin
+    with have the difference of their scores; from where they part on, each has its own tokens, with their own
+    scores, those of the other answer with their sign turned round.
+    """
     goals = [[Target(span=other.whole)] for other in others]
     found = run_goals(model, [other.row for other in others], goals, plan)
+    places = [shared_tokens(text.made, other) for text, other in zip(texts, others, strict=True)]
     return {
-        name: [minus(a, by_part[0][name]) for a, by_part in zip(several, found, strict=True)]
+        name: [
+            minus(*each)
+            for each in zip(several, others, (own[0][name] for own in found), places, strict=True)
+        ]
         for name, several in answers.items()
     }
 
 
-def minus(answer: Answer, other: Attribution) -> Answer:
+def shared_tokens(made: Written, other: Written) -> int:
+    """With how many tokens, those of the prompt included, two answers begin alike."""
+    pairs = zip(made.row.ids, other.row.ids, strict=False)
+    length = min(len(made.row), len(other.row))
+    return next((number for number, (a, b) in enumerate(pairs) if a != b), length)
+
+
+def minus(answer: Answer, made: Written, found: Attribution, shared: int) -> Answer:
     """Why this answer rather than the other: the difference of the scores of what both were written after."""
-    pairs = zip(answer.tokens, other.tokens, strict=False)
-    length = min(len(answer.tokens), len(other.tokens))
-    shared = next((number for number, (a, b) in enumerate(pairs) if a != b), length)
     scores = answer.scores.astype(np.float64)
-    scores[0, :shared] -= other.scores[:shared]
-    (part,), name, chance = answer.parts, other.target.label, other.target.log_probability
+    scores[0, :shared] -= found.scores[:shared]
+    own = tuple(-float(score) for score in found.scores[shared:])
+    (part,), name, chance = answer.parts, found.target.label, found.target.log_probability
     assert chance is not None, "a span of a language model has a probability"
     ratio = np.exp(np.clip(part.log_probability - chance, -700, 700))
+    said = f"rather than {name!r}: the answer is {ratio:.3g} times as probable"
+    if any(own):
+        said += (
+            f"; tokens of the other answer, which are not shown, have {sum(own):+.3g} of the scores"
+        )
     return replace(
         answer,
         scores=scores,
-        parts=(replace(part, value=part.value - other.target.logit),),
+        parts=(replace(part, value=part.value - found.target.logit),),
         signed=True,
-        notes=(*answer.notes, f"rather than {name!r}: the answer is {ratio:.3g} times as probable"),
+        other=Other(made.answer, made.row.tokens[shared:], own),
+        notes=(*answer.notes, said),
         options={**answer.options, "rather_than": name},
     )

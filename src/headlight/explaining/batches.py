@@ -229,12 +229,13 @@ def explained_targets(goal: Goal, all_logits: Tensor, present: TokenMask) -> lis
     """What was explained in every row of a batch, by its logits: its names and numbers."""
     logits = goal.value(all_logits, present, "logit").tolist()
     probabilities: list[float | None] = [None] * len(logits)
-    logs: list[float | None] = [None] * len(logits)
+    logs: list[tuple[float, ...]] = [()] * len(logits)
     if goal.has_probability:
         # A product of many probabilities needs 64 bits.
         wide = all_logits.double() if any(goal.are_joint) else all_logits
         probabilities = goal.value(wide, present, "probability").tolist()
-        logs = goal.value(wide, present, "log_probability").tolist()
+        if any(goal.are_joint):
+            logs = [tuple(row) for row in goal.term_log_probabilities(wide, present).tolist()]
     return [
         Explained(
             label=resolved.label,
@@ -243,7 +244,7 @@ def explained_targets(goal: Goal, all_logits: Tensor, present: TokenMask) -> lis
             probability=probabilities[n],
             positions=resolved.positions,
             output=goal.outputs[n],
-            log_probability=logs[n] if goal.are_joint[n] else None,
+            token_log_probabilities=logs[n][: len(resolved.terms)] if goal.are_joint[n] else (),
         )
         for n, resolved in enumerate(goal.resolved)
     ]

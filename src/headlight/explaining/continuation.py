@@ -1,6 +1,6 @@
 """A prompt and its continuation, as one row with the places of its tokens in the text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, pairwise
@@ -8,12 +8,13 @@ from typing import Any, Self
 
 import torch
 from torch import Tensor
-from transformers import PreTrainedTokenizerBase
+from transformers import PreTrainedTokenizerBase, StoppingCriteriaList
 
 from headlight.batch import Batch, Row, located, with_token_names
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.explaining.inputs import whole_number
 from headlight.models.model import Model, Task
+from headlight.progress import Advance, progress_of
 from headlight.running.double import double
 from headlight.running.undisturbed import plain_state, undisturbed
 from headlight.text import check_characters, wrong_kind
@@ -40,15 +41,16 @@ def continuations_of(given: Any, count: int, name: str = "continuation") -> list
 class Writing:
     """How a model writes: how many tokens at most, and other arguments of transformers' generate.
 
-    seed: of the sampling that these arguments may ask for.
+    seed: of the sampling that these arguments may ask for. progress: whether tokens are counted on the screen.
     """
 
     max_new_tokens: int = 20
     seed: int = 0
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    progress: bool = False
 
     @classmethod
-    def of(cls, max_new_tokens: int, generation: Any) -> Self:
+    def of(cls, max_new_tokens: int, generation: Any, progress: bool = False) -> Self:
         """How a model writes, from the arguments of generate; a seed may be among them."""
         if not isinstance(generation, Mapping) or not all(isinstance(n, str) for n in generation):
             raise InvalidOption(
@@ -56,7 +58,7 @@ class Writing:
                 "such as {'do_sample': True, 'temperature': 0.7, 'seed': 1}."
             )
         arguments = dict(generation)
-        return cls(max_new_tokens, arguments.pop("seed", 0), arguments)
+        return cls(max_new_tokens, arguments.pop("seed", 0), arguments, progress)
 
 
 def check_writes(model: Model) -> None:
@@ -113,6 +115,28 @@ def generate(model: Model, row: Row, writing: Writing) -> list[int]:
             raise InvalidOption(f"generation={{{name!r}: …}} is not possible here. {advice}")
     if "stop_strings" in arguments:
         arguments["tokenizer"] = model.tokenizer
+    # Whoever streams the answer sees how far it is.
+    is_shown = writing.progress and "streamer" not in arguments
+    with progress_of("writing, tokens", writing.max_new_tokens, is_shown=is_shown) as advance:
+        if is_shown:
+            own = arguments.get("stopping_criteria") or ()
+            arguments["stopping_criteria"] = StoppingCriteriaList([*own, counting(advance)])
+        written = sampled(model, row, writing, arguments)
+    return [int(token) for token in written[0, len(row) :]]
+
+
+def counting(advance: Advance) -> Callable[..., Tensor]:
+    """What generate calls after each token to ask whether it should stop: it never should."""
+
+    def stop(ids: Tensor, *_: object, **__: object) -> Tensor:
+        advance(1)
+        return torch.zeros(len(ids), dtype=torch.bool, device=ids.device)
+
+    return stop
+
+
+def sampled(model: Model, row: Row, writing: Writing, arguments: Mapping[str, Any]) -> Tensor:
+    """The ids [1, token] of the row and what generate writes after it, with the seed that was asked for."""
     writer: Any = double(model).network
     generation = partial(
         writer.generate,
@@ -127,12 +151,12 @@ def generate(model: Model, row: Row, writing: Writing) -> list[int]:
         with torch.random.fork_rng([model.device] if model.device.type == "cuda" else []):
             torch.manual_seed(seed)
             written: Tensor = undisturbed(generation, plain_state(), torch.no_grad())
+            return written
     except (TypeError, ValueError, AttributeError) as error:
         said = " ".join(str(error).split())[:300]
         raise InvalidOption(
             f"transformers' generate does not take generation={dict(writing.arguments)!r}: {said}"
         ) from error
-    return [int(token) for token in written[0, len(row) :]]
 
 
 def continued(row: Row, added: Sequence[int], tokenizer: PreTrainedTokenizerBase) -> Row:

@@ -9,6 +9,7 @@ import torch
 
 from headlight.answer import Numbers
 from headlight.models.model import Model
+from headlight.progress import progress_of
 from headlight.running.double import double
 from headlight.running.prefixes import Prefix, Read, prefix_of, token_log_probabilities
 from headlight.running.undisturbed import plain_state, undisturbed
@@ -52,6 +53,17 @@ class Divided:
         return Read((*prompt, *self.ids[len(self.units) :]), len(prompt))
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How cases are read: how many at once at most, and whether progress is shown."""
+
+    batch_size: int = 32
+    progress: bool = False
+
+
+QUIETLY = Reading()
+
+
 @dataclass(eq=False)
 class Removal:
     """Reads the log-probabilities of the parts of one answer without some units, and remembers them.
@@ -62,7 +74,7 @@ class Removal:
 
     model: Model
     text: Divided
-    batch_size: int = 32
+    reading: Reading = QUIETLY
     known: dict[Kept, Numbers] = field(default_factory=dict)
     prefixes: list[Prefix | None] = field(default_factory=list)
 
@@ -97,10 +109,15 @@ class Removal:
     def read(self, cases: Sequence[Kept]) -> list[Numbers]:
         """The log-probabilities of parts in these cases."""
         model, begin = double(self.model), len(self.text.units)
-        if not self.prefixes:
-            self.prefixes.append(prefix_of(model, self.text.ids[:begin]))
-        rows = [self.text.without_removed(case) for case in cases]
-        logs = token_log_probabilities(model, rows, self.prefixes[0], self.batch_size)
+        how, rows = self.reading, [self.text.without_removed(case) for case in cases]
+        tokens = sum(len(row.ids) for row in rows)
+        doing = f"reading {len(rows)} cases of removed units, tokens"
+        with progress_of(doing, tokens, is_shown=how.progress) as advance:
+            if not self.prefixes:
+                self.prefixes.append(prefix_of(model, self.text.ids[:begin]))
+            logs = token_log_probabilities(
+                model, rows, self.prefixes[0], how.batch_size, advance=advance
+            )
         return [
             np.array(
                 [own[first - begin : last - begin + 1].sum() for first, last in self.text.parts]

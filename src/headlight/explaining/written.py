@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import log
 from types import MappingProxyType
 
 import regex
@@ -21,6 +22,11 @@ SPACED = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{Arabic}\p{Hebrew}\p{D
 """Characters of scripts that put spaces between words."""
 
 ACCENTS = regex.compile(r"[\p{M}\p{Cf}]+")
+
+UNLIKELY = 1e-4
+"""A part of an answer whose tokens are less probable than this on average gets a note."""
+NEVER = 1e-6
+"""So does a single token that is less probable than this. Rare names in ordinary text are more probable."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +136,54 @@ def as_given(model: Model, made: Written, given: str) -> Written:
         spans = (*made.offsets[: made.first], *places)
         row = located(replace(row, texts=(before + given,)), spans, segments)
     return replace(made, row=row.noted(*notes))
+
+
+# ------------------------------------------------------------------------ what cannot follow
+
+
+def improbable_part(
+    made: Written, ranges: Sequence[Span], logs: Sequence[float]
+) -> tuple[str, ...]:
+    """A note on the part of an answer that the model would hardly have written, if there is one.
+
+    logs: the log-probability of each part.
+    """
+    means = [own / (last - first + 1) for own, (first, last) in zip(logs, ranges, strict=True)]
+    least = min(range(len(means)), key=means.__getitem__)
+    if means[least] >= log(UNLIKELY):
+        return ()
+    start, end = made.span_of(ranges[least])
+    said = " ".join(made.text[start:end].split())[:40]
+    chance = power_of_ten(logs[least])
+    return (f"the model would hardly write '{said}' here: its probability is about {chance}",)
+
+
+def improbable_token(
+    made: Written, ranges: Sequence[Span], logs: Sequence[Sequence[float]]
+) -> tuple[str, ...]:
+    """A note on the least probable token of an answer, if the model would hardly have written it.
+
+    logs: the log-probabilities of the tokens of each part. A long answer hides one such token in its mean.
+    """
+    by_place = {
+        place: value
+        for (first, _), own in zip(ranges, logs, strict=True)
+        for place, value in enumerate(own, first)
+    }
+    least = min(by_place, key=by_place.__getitem__)
+    if by_place[least] >= log(NEVER):
+        return ()
+    start, end = made.span_of((least, least))
+    said, before = made.text[start:end].strip(), " ".join(made.text[:start].split())[-20:]
+    chance = power_of_ten(by_place[least])
+    return (
+        f"the model would hardly write {said!r} after '…{before}': its probability is about {chance}",
+    )
+
+
+def power_of_ten(logarithm: float) -> str:
+    """A probability that may be too small for a number, from its logarithm."""
+    return f"10^{logarithm / log(10):.0f}"
 
 
 # ----------------------------------------------------------------------------- parts of an answer

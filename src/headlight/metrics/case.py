@@ -23,6 +23,7 @@ NEEDS = {
     "marks": "human rationales",
     "answers": "answers",
     "sources": "questions with sources",
+    "removal": "sources that can be removed",
     "corpus": "all examples at once",
     "clock": "a clock",
 }
@@ -137,8 +138,9 @@ class Case:
 
     gold: the right class. marks: which tokens a person marked. answers: the tokens of every right answer.
     others: further scores of the same tokens, by role: 'runner_up', 'rival:NAME', 'randomised:DEPTH', 'ledger'.
-    sources: the number of the source of each token, None for those in none; empty without sources.
-    right_source: the one that holds the answer. explained: the number that the scores explain.
+    sources: the number of the source of each token (of a choice between two answers: of its word), None for
+    those in none; empty without sources. right_source: the one from which the answer comes.
+    explained: the number that the scores explain.
     """
 
     subject: Subject

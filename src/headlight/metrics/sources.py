@@ -39,7 +39,7 @@ def without(case: Case, removed: Sequence[bool]) -> Probe:
 @METRICS.register(
     "top_drop",
     group="sources",
-    needs={"sources", "probability"},
+    needs={"sources", "removal", "probability"},
     better="higher",
     paper="Cohen-Wang et al. (2024)",
 )
@@ -65,7 +65,7 @@ def top_drop(case: Case) -> Measuring:
 @METRICS.register(
     "lds",
     group="sources",
-    needs={"sources", "probability"},
+    needs={"sources", "removal", "probability"},
     better="higher",
     paper="Park et al. (2023), Cohen-Wang et al. (2024)",
 )
@@ -101,11 +101,14 @@ def choices(count: int, samples: int, seed: int) -> NDArray[np.bool_]:
     "source_recall", group="sources", needs={"sources"}, better="higher", paper="planted facts"
 )
 def source_recall(case: Case) -> Measures:
-    """Whether the source that holds the answer has the highest score: 1 or 0, shared among equal scores."""
+    """Whether the source that holds the answer has the highest score: 1 or 0, shared among equal scores.
+
+    Of a choice between two answers, whether the word that decides has the highest score of all words.
+    """
     if source_count(case) < 2:
         return passed_over(NO_SOURCES)
     if case.right_source is None:
-        return passed_over("not exactly one source holds the answer")
+        return passed_over("it is not known that exactly one source holds the answer")
     scores = source_scores(case)
     highest = np.flatnonzero(scores == scores.max())
     return {"": Measure(float(case.right_source in highest) / len(highest))}

@@ -12,6 +12,7 @@ from transformers.cache_utils import DynamicLayer
 
 from headlight.models.arguments import arguments_of
 from headlight.models.model import Model
+from headlight.progress import Advance
 from headlight.running.logits import check_finite, foreign_code
 from headlight.running.memory import TOKENS_AT_ONCE, in_halves
 
@@ -73,11 +74,17 @@ def layers_of(cache: DynamicCache, length: int) -> tuple[tuple[Tensor, Tensor], 
 
 
 def token_log_probabilities(
-    model: Model, rows: Sequence[Read], prefix: Prefix | None = None, batch_size: int = 32
+    model: Model,
+    rows: Sequence[Read],
+    prefix: Prefix | None = None,
+    batch_size: int = 32,
+    *,
+    advance: Advance = lambda _count, _doing="": None,
 ) -> list[NDArray[np.float64]]:
     """The log-probability of each token of a row, from the first wanted one on, after all before it.
 
-    Rows are read from where they leave the prefix, those that leave it at the same place together.
+    Rows are read from where they leave the prefix, those that leave it at the same place together. advance: is
+    called with the number of tokens of rows that were read.
     """
     found: dict[int, NDArray[np.float64]] = {}
     for length, numbers in by_shared_length(rows, prefix).items():
@@ -87,6 +94,7 @@ def token_log_probabilities(
 
         for part in packed(model, rows, numbers, length, batch_size):
             found |= zip(part, in_halves(run, part, lambda n: len(rows[n].ids)), strict=True)
+            advance(sum(len(rows[n].ids) for n in part))
     return [found[number] for number in range(len(rows))]
 
 

@@ -199,12 +199,23 @@ class ReadToken(TypedDict):
     is_own: bool
 
 
+class WordChoice(TypedDict):
+    """The choice of the first token of a word: its name, and how many characters of the text come before it."""
+
+    end: int
+    target: str
+
+
 class SaidWord(TypedDict):
-    """A word of an answer, the spaces before it, and its sentence."""
+    """A word of an answer, the spaces before it, its sentence, and its choice as a question of its own.
+
+    choice: null if a plain text before it is not read as the same tokens, or is too long.
+    """
 
     text: str
     before: str
     sentence: int | None
+    choice: WordChoice | None
 
 
 class SaidPart(TypedDict):
@@ -216,8 +227,12 @@ class SaidPart(TypedDict):
 
 
 class ExplainedAnswer(TypedDict):
-    """scores[p][t]: the score of token t for part p of the answer; whoever shows them adds up what is shown."""
+    """scores[p][t]: the score of token t for part p of the answer; whoever shows them adds up what is shown.
 
+    text: prompt and answer as the model read them.
+    """
+
+    text: str
     method: str
     signed: bool
     notes: list[str]

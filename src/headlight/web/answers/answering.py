@@ -14,6 +14,7 @@ from headlight.models.model import Model
 from headlight.renderers.characters import harmless
 from headlight.units import Span, Unit, sentences, unit_numbers, words
 from headlight.web.answers.asking import prompt_of, with_answer
+from headlight.web.answers.opening import choices
 from headlight.web.answers.reading import check_methods
 from headlight.web.limits import Limits, Refusal
 from headlight.web.questions import ExplainAnswer
@@ -26,6 +27,7 @@ from headlight.web.replies import (
     ReadWord,
     SaidPart,
     SaidWord,
+    WordChoice,
 )
 
 DIGITS = 6
@@ -51,7 +53,7 @@ def answer(model: Model, question: ExplainAnswer, limits: Limits) -> ExplainedAn
         of=of,
     )
     assert isinstance(made, Answer)
-    return reply_of(made, question.of)
+    return reply_of(made, question.of, choices(model, whole, limits))
 
 
 def asked_words(made: Written, question: ExplainAnswer) -> list[Span]:
@@ -80,10 +82,11 @@ def check_words(count: int, method: str, limits: Limits) -> None:
         )
 
 
-def reply_of(made: Answer, of: str) -> ExplainedAnswer:
+def reply_of(made: Answer, of: str, chosen: Sequence[WordChoice | None]) -> ExplainedAnswer:
     """An explained answer, by words, with everything that is needed to add its scores up otherwise."""
     blocks = blocks_of(made)
     return {
+        "text": made.text,
         "method": made.method,
         "signed": made.signed,
         "notes": list(made.notes),
@@ -91,7 +94,7 @@ def reply_of(made: Answer, of: str) -> ExplainedAnswer:
         "words": read_words(made, [count for _, count in blocks]),
         "sources": sources_of(made) if "sources" in made.known else [],
         "tokens": read_tokens(made),
-        "said": said_words(made),
+        "said": said_words(made, chosen),
         "parts": said_parts(made, of),
         "scores": rounded(made),
     }
@@ -172,7 +175,7 @@ def read_tokens(made: Answer) -> list[ReadToken]:
 # ------------------------------------------------------------------------------------ the answer
 
 
-def said_words(made: Answer) -> list[SaidWord]:
+def said_words(made: Answer, chosen: Sequence[WordChoice | None]) -> list[SaidWord]:
     """The words of an answer."""
     spans = list(words(made.answer))
     numbers = unit_numbers(stretches(sentences(made.answer)), made.answer, spans)
@@ -182,8 +185,11 @@ def said_words(made: Answer) -> list[SaidWord]:
             "text": harmless(made.answer[start:end]),
             "before": harmless(made.answer[last:start]),
             "sentence": number,
+            "choice": choice,
         }
-        for (start, end), last, number in zip(spans, ends[:-1], numbers, strict=True)
+        for (start, end), last, number, choice in zip(
+            spans, ends[:-1], numbers, chosen, strict=True
+        )
     ]
 
 

@@ -14,6 +14,7 @@ export const place = (side, kind, number) => ({ side, kind, number });
  * @returns {ExplainedAnswer}
  */
 export const explained = () => ({
+  text: "The door red😀 Yes. Now",
   method: "attcat",
   signed: true,
   notes: [],
@@ -40,9 +41,9 @@ export const explained = () => ({
     { word: null, source: null, is_own: true },
   ],
   said: [
-    { text: "Yes", before: "", sentence: 0 },
-    { text: ".", before: "", sentence: 0 },
-    { text: "Now", before: " ", sentence: 1 },
+    { text: "Yes", before: "", sentence: 0, choice: { end: 13, target: "Yes" } },
+    { text: ".", before: "", sentence: 0, choice: null },
+    { text: "Now", before: " ", sentence: 1, choice: { end: 18, target: "Now" } },
   ],
   parts: [
     { word: null, sentence: 0, log_probability: -1 },

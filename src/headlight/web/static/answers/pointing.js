@@ -14,7 +14,8 @@ import {
   saidUnits,
   sharesOf,
 } from "./adding.js";
-import { NOWHERE, shownPlace } from "./page.js";
+import { NOWHERE, modelOf, shownPlace } from "./page.js";
+import { layersLink } from "./opening.js";
 import { isSamePlace, parsedPlace, placeOf } from "./places.js";
 import { readout } from "./words.js";
 
@@ -104,6 +105,21 @@ function frame(place, pinned) {
 }
 
 /**
+ * Offer the layers behind a word of the answer that was clicked.
+ * @param {ExplainedAnswer} explained
+ * @param {Place | null} pinned
+ * @param {string} model
+ */
+function showLayers(explained, pinned, model) {
+  const link = byId("layers", HTMLAnchorElement);
+  const found = layersLink(explained, pinned, model);
+  link.hidden = !found;
+  if (!found) return;
+  link.href = found.address;
+  fill(link, found.words);
+}
+
+/**
  * The words for the colours.
  * @param {boolean} isSigned
  * @param {PaletteFacts["names"]} names
@@ -137,6 +153,7 @@ export function mountPointing(page) {
     }
     frame(place, pinned);
     byId("unpin").hidden = !pinned;
+    showLayers(explained, pinned, modelOf(page).name);
     fill(byId("readout"), readout(explained, place, units));
     const hasSources = explained.sources.length > 0;
     const words = legendWords(explained.signed, palette.names);

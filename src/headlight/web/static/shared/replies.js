@@ -195,11 +195,21 @@
  */
 
 /**
- * A word of an answer, the spaces before it, and its sentence.
+ * The choice of the first token of a word: its name, and how many characters of the text come before it.
+ * @typedef {object} WordChoice
+ * @property {number} end
+ * @property {string} target
+ */
+
+/**
+ * A word of an answer, the spaces before it, its sentence, and its choice as a question of its own.
+ *
+ * choice: null if a plain text before it is not read as the same tokens, or is too long.
  * @typedef {object} SaidWord
  * @property {string} text
  * @property {string} before
  * @property {number | null} sentence
+ * @property {WordChoice | null} choice
  */
 
 /**
@@ -212,7 +222,10 @@
 
 /**
  * scores[p][t]: the score of token t for part p of the answer; whoever shows them adds up what is shown.
+ *
+ * text: prompt and answer as the model read them.
  * @typedef {object} ExplainedAnswer
+ * @property {string} text
  * @property {string} method
  * @property {boolean} signed
  * @property {string[]} notes
