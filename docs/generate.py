@@ -180,8 +180,10 @@ def models_page() -> str:
     ]
     for base in dict.fromkeys(entry.base for entry in CATALOGUE.values()):
         users = ", ".join(f"`{entry.name}`" for entry in CATALOGUE.values() if entry.base is base)
-        link = f"[{base.name}](https://huggingface.co/{base.name})"
-        parts.append(f"| {link} | {users} | {base.licence} | `{base.revision}` | `{base.sha256}` |")
+        place, revision = base.package, ""
+        if base.revision:
+            place, revision = f"[{base.name}](https://huggingface.co/{base.name})", f"`{base.revision}`"
+        parts.append(f"| {place} | {users} | {base.licence} | {revision} | `{base.sha256}` |")
     for entry in CATALOGUE.values():
         parts += ["", f"## `{entry.name}`", "", *card(entry)]
     return "\n".join(parts) + "\n"

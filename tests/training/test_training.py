@@ -20,7 +20,6 @@ from compress import adapter_of  # noqa: E402
 from data import SOURCES, Question, Source, without_repeats  # noqa: E402
 from examples import Example  # noqa: E402
 from headlight.loading.adapters import changes  # noqa: E402
-from headlight.loading.bases import MINILM  # noqa: E402
 from headlight.loading.catalogue import CATALOGUE  # noqa: E402
 from headlight.models.model import Task  # noqa: E402
 from recipes import RECIPES, Recipe  # noqa: E402
@@ -78,7 +77,7 @@ def test_recipes_name_known_data_and_fit_the_catalogue() -> None:
         if recipe.task == "classify":
             assert {name for name, _ in (*recipe.train, recipe.shown)} <= set(SOURCES)
     for entry in CATALOGUE.values():
-        if entry.base is MINILM:
+        if entry.is_shipped:
             assert RECIPES[entry.name].labels == entry.labels
 
 

@@ -3,11 +3,11 @@
 This file holds facts only, so it needs no torch; `loading/embedded.py` makes the networks.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from headlight.loading.bases import MINILM, SMOLLM, Base, local_place
+from headlight.loading.bases import BGE, MINILM, SMOLLM, Base, local_place
 from headlight.loading.shipped import models_folder, shipped
 from headlight.models.task import Task
 
@@ -53,7 +53,7 @@ class Embedded:
         return f"{self.right / self.rows:.3f}" if self.rows else ""
 
 
-CATALOGUE = {
+SIX_LAYERS_AND_LLM = {
     entry.name: entry
     for entry in (
         Embedded(
@@ -168,6 +168,30 @@ CATALOGUE = {
             task=Task.CAUSAL,
             base=SMOLLM,
         ),
+    )
+}
+
+
+def twelve_layers(name: str, right: int, also: str = "", limits: str = "") -> Embedded:
+    """The entry NAME-12: trained on the same data as NAME, on a base of twelve layers."""
+    six = SIX_LAYERS_AND_LLM[name]
+    return replace(
+        six,
+        name=f"{name}-12",
+        base=BGE,
+        right=right,
+        also=also,
+        limits=limits or six.limits,
+        best_layer=None,
+    )
+
+
+CATALOGUE = SIX_LAYERS_AND_LLM | {
+    entry.name: entry
+    for entry in (
+        twelve_layers("topic", 4593),
+        twelve_layers("nli", 2055),
+        twelve_layers("paraphrase", 2144),
     )
 }
 
