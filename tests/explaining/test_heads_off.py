@@ -182,7 +182,7 @@ def test_each_head_alone_is_what_it_is_beside_others_in_a_batch(family: str) -> 
 def test_a_network_that_takes_one_row_gets_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = replace(model("bert", Task.SEQUENCE), takes_one_row=True)
     sizes: list[int] = []
-    plain = heads_off.logits_without
+    plain = heads_off.logits_without  # type: ignore[attr-defined]
 
     def counted(*given: Any) -> torch.Tensor:
         sizes.append(len(given[2]))

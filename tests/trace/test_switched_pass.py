@@ -114,18 +114,18 @@ def test_with_all_heads_off_a_block_adds_only_the_bias_of_its_projection(
 ) -> None:
     wrapped = headlight.wrap(network(family, OWN_TASKS[family]).double())
     seen: list[tuple[Any, Tensor]] = []
-    parts = wrapped.block_parts[0].projection
-    plain = type(parts).forward
+    kind: Any = type(wrapped.block_parts[0].projection)
+    plain = kind.forward
 
     def watched(module: Any, given: Tensor) -> Tensor:
         result = plain(module, given)
         seen.append((module, result))
         return result
 
-    monkeypatch.setattr(type(parts), "forward", watched)
+    monkeypatch.setattr(kind, "forward", watched)
     logits_without(wrapped, inputs_of(wrapped, rows()[1]), ALL)
     monkeypatch.undo()
-    joined = [parts.projection.weight for parts in wrapped.block_parts]
+    joined: list[Any] = [parts.projection.weight for parts in wrapped.block_parts]
     own = [
         (module, result)
         for module, result in seen
