@@ -39,8 +39,9 @@ def carrying(tokenizer: PreTrainedTokenizerFast, misleading: float = 0.0) -> Mod
     width, words = 8, dict(zip(("charming", "dull"), (0, 1), strict=True))
     with torch.no_grad():
         kept = torch.randn(len(tokenizer), 32)
-        for parameter in net.parameters():
-            parameter.zero_()
+        # Not 0: where nothing at all flows, relevance is lost, and such a network is refused.
+        for name, parameter in net.named_parameters():
+            parameter.normal_(0, 0.0 if name.endswith("bias") else 0.003)
         for name, module in net.named_modules():
             if name.endswith("LayerNorm"):
                 module.weight.fill_(1.0)
