@@ -25,17 +25,15 @@ def carrying(tokenizer: PreTrainedTokenizerFast, misleading: float = 0.0) -> Mod
     both classes alike: it changes the logits, but no probability.
     """
     torch.manual_seed(0)
-    net = BertForSequenceClassification(
-        BertConfig(
-            vocab_size=len(tokenizer),
-            hidden_size=32,
-            num_hidden_layers=1,
-            num_attention_heads=4,
-            intermediate_size=8,
-            max_position_embeddings=40,
-            num_labels=2,
-        )
-    ).eval()
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=4,
+        intermediate_size=8,
+        max_position_embeddings=40,
+    )
+    net = BertForSequenceClassification(config).eval()
     width, words = 8, dict(zip(("charming", "dull"), (0, 1), strict=True))
     with torch.no_grad():
         kept = torch.randn(len(tokenizer), 32)

@@ -72,14 +72,10 @@ def test_masks_are_measured_as_evaluate_measures_them(classifier: Model, tmp_pat
 def test_no_mask_is_transformer_attribution(classifier: Model) -> None:
     rows = read_rows(classifier, ["the movie is dull but never boring"])
     full = torch.ones(3, 4, dtype=torch.bool)
-    masked, plain = (
-        headlight.explain(classifier, "the movie is dull but never boring", name, **options).scores
-        for name, options in (
-            ("mask_lrp", {"mask": HeadMask.of(full)}),
-            ("transformer_attribution", {}),
-        )
-    )
-    np.testing.assert_allclose(masked, plain, rtol=1e-5)
+    text = "the movie is dull but never boring"
+    masked = headlight.explain(classifier, text, "mask_lrp", mask=HeadMask.of(full))
+    plain = headlight.explain(classifier, text, "transformer_attribution")
+    np.testing.assert_allclose(masked.scores, plain.scores, rtol=1e-5)
     assert judge_of(classifier).shape(rows[0]) == (3, 4)
 
 
