@@ -83,7 +83,7 @@ def test_variants_of_a_method_stand_side_by_side(classifier: Model, reader: Mode
         shown = [found[name].options["variant"] for name in names]
         assert shown == [variant, "released", "released", "paper"]
         for name, own in zip(names, shown, strict=True):
-            given = {"mask": mask} if "mask" in name else {}
+            given: dict[str, Any] = {"mask": mask} if "mask" in name else {}
             alone = headlight.explain(classifier, TEXT, name.split(":")[0], variant=own, **given)
             np.testing.assert_array_equal(found[name].scores, alone.scores)
     # Released code predicts the start and the end of an answer separately, anywhere.

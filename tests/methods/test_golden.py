@@ -135,7 +135,7 @@ def test_readings_of_transformer_attribution_come_to_the_authors_numbers(
     masked: str, hidden: str
 ) -> None:
     """In 64 bits by the names of the readings alone, without the released variant or a mask of tokens."""
-    config = BertConfig(**CONFIG, sep_token_id=IDS[-1])
+    config = BertConfig(**{**CONFIG, "sep_token_id": IDS[-1]})
     own = load(BertForSequenceClassification(config), "bert_cls_weights.npz")
     method = f"transformer_attribution:rows=normalised,diagonal=zero,separators={hidden}"
     found = headlight.explain(own, Batch.from_ids(IDS), method, 1)

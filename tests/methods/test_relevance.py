@@ -14,7 +14,7 @@ from headlight.errors import InvalidOption
 from headlight.models.model import Task
 from tests.networks import MASK, model, network, rows
 from tests.reference.passes import Matrix, Pass, independent_pass
-from tests.reference.relevance import ATTN_LRP, CHEFER, WALKS, chained, weighted
+from tests.reference.relevance import ATTN_LRP, CHEFER, WALKS, Masking, chained, weighted
 
 CASES = {"bert": Task.SEQUENCE, "llama": Task.CAUSAL}
 SPEAKERS = {"bert": Task.MASKED, "llama": Task.CAUSAL}
@@ -62,21 +62,23 @@ def expected(family: str, variant: str) -> dict[str, Matrix]:
         }
     attn = walk(net, p, LABEL, ATTN_LRP)
     own = weighted(p, plain.attention, 0)
-    masked, closed, united = (
-        weighted(p, walk(net, p, LABEL, CHEFER, parts, masking).attention, 0)
-        for parts, masking in ((PARTS, "open"), (PARTS, "residual"), (PARTS.max(0)[None], "open"))
-    )
+
+    def read(parts: Matrix, masking: Masking) -> list[Matrix]:
+        return weighted(p, walk(net, p, LABEL, CHEFER, parts, masking).attention, 0)
+
+    opened, closed = read(PARTS, "open"), read(PARTS, "residual")
+    united = read(PARTS.max(0)[None], "open")
     return {
         "lrp": plain.hidden[0].sum(-1),
         "partial_lrp": np.maximum(plain.attention[-1], 0).mean(0)[at],
         "transformer_attribution": chained(own, False)[at],
         "transformer_attribution:rows=normalised": chained(own, True)[at],
         "transformer_attribution:diagonal=zero": own_zero(chained(own, False)[at], at),
-        "mask_lrp": chained(masked, False)[at],
+        "mask_lrp": chained(opened, False)[at],
         "mask_lrp:empty=residual": chained(closed, False)[at],
         "mask_lrp:parts=union": chained(united, False)[at],
-        "mask_lrp:rows=normalised": chained(masked, True)[at],
-        "mask_lrp:diagonal=zero": own_zero(chained(masked, False)[at], at),
+        "mask_lrp:rows=normalised": chained(opened, True)[at],
+        "mask_lrp:diagonal=zero": own_zero(chained(opened, False)[at], at),
         "lrp:preset=attn_lrp": attn.hidden[0].sum(-1),
     }
 

@@ -149,14 +149,15 @@ class Trace:
     def without_separators(self) -> "Trace":
         """The same goal on a further pass in which no token attends to a separator such as [SEP]."""
         model = self.forward.model
-        if model.separator_id is None:
+        separator = model.separator_id
+        if separator is None:
             raise UnsupportedModel(
                 f"{model.name} has no separator token such as [SEP] that could be hidden. Leave "
                 "separators='hidden' out."
             )
 
         def again() -> Trace:
-            hidden = self.inputs.ids.eq(model.separator_id)
+            hidden = self.inputs.ids.eq(separator)
             forward: Pass = self.forward.once(
                 "without separators", lambda: self.forward.hiding(hidden, wanted({"relevance"}))
             )
