@@ -50,7 +50,7 @@ def test_long_rows_take_smaller_passes(classifier: Model, monkeypatch: pytest.Mo
     each = footprint(classifier, METHODS["rollout"].needs).of(8)
     headlight.explain(classifier, [TEXT] * 5, "rollout", memory=2 * each)
     assert sizes == [2, 2, 1]
-    monkeypatch.setattr(batches, "BATCH_BYTES", each)
+    monkeypatch.setattr("headlight.running.buckets.BATCH_BYTES", each)
     sizes.clear()
     headlight.explain(classifier, [TEXT] * 2, "rollout")
     assert sizes == [1, 1]

@@ -25,22 +25,21 @@ def carrying(tokenizer: PreTrainedTokenizerFast, misleading: float = 0.0) -> Mod
     both classes alike: it changes the logits, but no probability.
     """
     torch.manual_seed(0)
-    net = BertForSequenceClassification(
-        BertConfig(
-            vocab_size=len(tokenizer),
-            hidden_size=32,
-            num_hidden_layers=1,
-            num_attention_heads=4,
-            intermediate_size=8,
-            max_position_embeddings=40,
-            num_labels=2,
-        )
-    ).eval()
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=4,
+        intermediate_size=8,
+        max_position_embeddings=40,
+    )
+    net = BertForSequenceClassification(config).eval()
     width, words = 8, dict(zip(("charming", "dull"), (0, 1), strict=True))
     with torch.no_grad():
         kept = torch.randn(len(tokenizer), 32)
-        for parameter in net.parameters():
-            parameter.zero_()
+        # Not 0: where nothing at all flows, relevance is lost, and such a network is refused.
+        for name, parameter in net.named_parameters():
+            parameter.normal_(0, 0.0 if name.endswith("bias") else 0.003)
         for name, module in net.named_modules():
             if name.endswith("LayerNorm"):
                 module.weight.fill_(1.0)

@@ -79,7 +79,7 @@ def test_the_head_that_carries_the_decision_comes_first(
     found = importance(carrier, TEXTS, by=by, batch_size=5, name="made up")
     others = torch.arange(4) != CARRIER
     assert found.values[0, CARRIER] > 0
-    assert float(found.values[0, others].max()) == pytest.approx(0, abs=1e-9)
+    assert float(found.values[0, others].max()) < 0.05 * float(found.values[0, CARRIER])
     mask = found.mask(count=1)
     assert mask.facts["roles"] == {PART: [[1, CARRIER + 1]]}
     assert mask.facts["corpus"] == "made up"

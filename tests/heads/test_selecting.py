@@ -1,5 +1,7 @@
 """The search for a faithful mask, on networks whose heads are known."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -51,32 +53,29 @@ def test_the_head_that_carries_the_decision_is_the_one_to_keep(
     assert mask.facts["held_out"]["gain"] == 0
 
 
-def test_masks_are_measured_as_evaluate_measures_them(classifier: Model) -> None:
+def test_masks_are_measured_as_evaluate_measures_them(classifier: Model, tmp_path: Path) -> None:
     texts = ["a charming film", "the movie is dull but never boring", "mary wrote it in london"]
     heads = torch.tensor([[1, 0, 0, 1], [0, 1, 0, 0], [0, 1, 1, 0]]).bool()
     found = judge_of(classifier).faithfulness(read_rows(classifier, texts), [heads])
+    HeadMask.of(heads).save(tmp_path / "mask")
     run = headlight.evaluate(
         classifier,
         [headlight.Example(text, None) for text in texts],
         ["mask_lrp"],
         ["aopc"],
-        options={"mask": HeadMask.of(heads)},
+        options={"mask": str(tmp_path / "mask")},
         threads=1,
     )
-    assert found.mean() == pytest.approx(run.summary()["mask_lrp"]["aopc"].mean)
+    assert found.mean() == pytest.approx(run.summary("aopc", "mask_lrp").mean)
 
 
 def test_no_mask_is_transformer_attribution(classifier: Model) -> None:
     rows = read_rows(classifier, ["the movie is dull but never boring"])
     full = torch.ones(3, 4, dtype=torch.bool)
-    masked, plain = (
-        headlight.explain(classifier, "the movie is dull but never boring", name, **options).scores
-        for name, options in (
-            ("mask_lrp", {"mask": HeadMask.of(full)}),
-            ("transformer_attribution", {}),
-        )
-    )
-    np.testing.assert_allclose(masked, plain, rtol=1e-5)
+    text = "the movie is dull but never boring"
+    masked = headlight.explain(classifier, text, "mask_lrp", mask=HeadMask.of(full))
+    plain = headlight.explain(classifier, text, "transformer_attribution")
+    np.testing.assert_allclose(masked.scores, plain.scores, rtol=1e-5)
     assert judge_of(classifier).shape(rows[0]) == (3, 4)
 
 

@@ -1,4 +1,4 @@
-"""Texts are read as the model reads them, cut to its limit; test_inputs.py of explaining has what is refused."""
+"""Texts are read as the model reads them, cut to its limit; test_inputs.py has what is refused."""
 
 from dataclasses import replace
 

@@ -14,7 +14,7 @@ def gated_logit(
     """A logit of a BERT whose head at this place has its output multiplied by a gate."""
     layer, head = place
     width = net.config.hidden_size // net.config.num_attention_heads
-    output = net.base_model.encoder.layer[layer].attention.output.dense
+    output = net.get_submodule(f"bert.encoder.layer.{layer}.attention.output.dense")
 
     def close(_module: torch.nn.Module, given: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
         mixed = given[0].clone()
