@@ -116,6 +116,7 @@ answers: install  ## find the sources of answers on questions below DATA=…; wr
 	$(BIN)/python -m benchmarks.answers.run --data $(DATA)
 	$(BIN)/python -m benchmarks.answers.run --data $(DATA) --cost
 	$(BIN)/python -m benchmarks.answers.page
+	$(BIN)/python -m benchmarks.answers.needles
 	$(BIN)/python benchmarks/seal.py
 
 precision: install  ## measure scores of 16-bit networks, and those without sinks; writes benchmarks/precision/* and sinks/*

@@ -12,7 +12,8 @@ import pytest
 
 import headlight
 from headlight import Answer, HeadlightError, InvalidInput, InvalidOption
-from headlight.answer import FIELDS, Other, Part
+from headlight.answer import Other, Part
+from headlight.answer_fields import FIELDS
 from headlight.units import Unit
 
 PROMPT, SAID = "Ann is old. Ben? Who", " Ann is. Or\n Ben."

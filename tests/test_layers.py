@@ -15,7 +15,7 @@ LAYERS = {
             ("errors", "frozen", "shapes"),
             ("text", "units", "progress", "display", "tokens", "amounts"),
             ("files", "registry", "target"),
-            ("batch", "attribution", "headmask", "tokenmixing"),
+            ("batch", "attribution", "headmask", "tokenmixing", "answer_fields"),
             ("answer", "ablated"),
             ("models",),
             ("running",),

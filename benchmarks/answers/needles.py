@@ -12,19 +12,17 @@ import json
 import resource
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 import transformers
-from benchmarks.answers.run import answer_of, code_in_use
+from benchmarks.answers.run import code_in_use
 
 import headlight
 from headlight.answer import Answer
 from headlight.data import Example, needles
-from headlight.metrics.statistics import summarise
 from headlight.units import sentences
 
 RECORDS = Path("build/answers/needles.jsonl")
@@ -34,6 +32,8 @@ COUNTS = {1024: 12, 2048: 8, 4096: 4, 8192: 1}
 ROOM = 224
 """Tokens left for the question, its answer, what stands between passages, and sentences that end them."""
 METHODS = ("attn_lrp", "libragrad", "gradient_l2", "input_x_gradient", "random")
+MEASURES = ("passage", "sentence", "share")
+EVEN = "sentence's share of tokens"
 
 
 def record_of(model: headlight.Model, length: int, number: int, example: Example) -> dict[str, Any]:
@@ -111,3 +111,102 @@ def measured() -> list[dict[str, Any]]:
     if not RECORDS.exists():
         return []
     return [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
+
+
+# ---------------------------------------------------------------------------------------- page
+
+
+def results_of(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """By length: how many needles, how long they are, and every measure of every method."""
+    found: dict[str, Any] = {}
+    for length in sorted({record["length"] for record in records}):
+        own = [record for record in records if record["length"] == length]
+        found[str(length)] = {
+            "needles": len(own),
+            "tokens": float(np.mean([record["tokens"] for record in own])),
+            "probability": [round(float(np.exp(r["log_probability"])), 4) for r in own],
+            EVEN: mean_of(own, METHODS[0], "even"),
+            "seconds": float(np.median([record["seconds"] for record in own])),
+            "peak bytes": max(record["peak bytes"] for record in own),
+            "methods": {
+                method: {name: mean_of(own, method, name) for name in MEASURES}
+                for method in METHODS
+            },
+        }
+    versions = {"torch": torch.__version__, "transformers": transformers.__version__}
+    code = sorted({record["code"] for record in records})
+    return {"code": code, **versions, "results": found}
+
+
+def mean_of(records: Sequence[Mapping[str, Any]], method: str, name: str) -> float:
+    """The mean of a measure of a method."""
+    return round(float(np.mean([record["methods"][method][name] for record in records])), 4)
+
+
+def table(results: Mapping[str, Any]) -> list[str]:
+    """A row per length and method."""
+    lines = [
+        "| tokens | n | method | right passage first | planted sentence first | its share of the scores |",
+        "|---|---|---|---|---|---|",
+    ]
+    for found in results.values():
+        count = found["needles"]
+        for method, values in found["methods"].items():
+            hits = [f"{round(values[name] * count)} of {count}" for name in MEASURES[:2]]
+            share = f"{values['share']:.2f}"
+            lines.append(
+                f"| {found['tokens']:,.0f} | {count} | `{method}` | {' | '.join(hits)} | {share} |"
+            )
+    return lines
+
+
+def costs(results: Mapping[str, Any]) -> list[str]:
+    """What a needle of each length is like, and what it took."""
+    return [
+        f"- {found['tokens']:,.0f} tokens: the planted sentence has {found[EVEN]:.4f} of the passages' tokens; "
+        f"the password has a probability of {min(found['probability']):.2g} to "
+        f"{max(found['probability']):.2g}; {found['peak bytes'] / 2**30:.1f} GiB at most."
+        for found in results.values()
+    ]
+
+
+def page(results: Mapping[str, Any]) -> str:
+    """The results as a page."""
+    by_length = results["results"]
+    lines = [
+        "# Does a method find one sentence among thousands of tokens",
+        "",
+        "On the embedded `llm`, which reads up to 8,192 tokens. Each prompt is a chat with eight made-up",
+        "passages; one sentence in one of them says a password, and the question asks for it. Explained are",
+        "the tokens of the right password in the answer “The password of … is …”. Share: of the positive",
+        "scores of all sentences of the passages, that of the planted one, on average. Few long prompts were",
+        "measured, so read the counts, not their ratios. Written by `make answers`; measured with the code of",
+        f"commit {', '.join(results['code'])}, torch {results['torch']},",
+        f"transformers {results['transformers']}.",
+        "",
+        *table(by_length),
+        "",
+        "What the prompts are like:",
+        "",
+        *costs(by_length),
+        "",
+        "The memory is that of the whole process with all five methods in one call. A method can only find",
+        "what the model has used: where the password is improbable, the model itself hardly found it.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure unless only the page is asked for, then write both files."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--page", action="store_true")
+    if not parser.parse_args().page:
+        measure()
+    results = results_of(measured())
+    text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+    (HOME / "needles.json").write_text(text, encoding="utf-8")
+    (HOME / "needles.md").write_text(page(results), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
