@@ -142,6 +142,20 @@ def goal_of(
         check_target(target, model.task)
         row_logits = logits[number, : len(row)].detach()
         resolved.append(resolve(Unresolved(target, model, row, row_logits, released, inputs.read)))
+    outputs = tuple(target.output for target in targets)
+    are_joint = tuple(target.span is not None for target in targets)
+    return goal_from(resolved, model, inputs, logits, outputs, are_joint)
+
+
+def goal_from(
+    resolved: Sequence[ResolvedTarget],
+    model: Model,
+    inputs: Inputs,
+    logits: Tensor,
+    outputs: tuple[str, ...],
+    are_joint: tuple[bool, ...],
+) -> Goal:
+    """The goal of a batch whose targets are resolved, as tensors of the type and device of its logits."""
     width = max(len(target.terms) for target in resolved)
 
     def column(name: str) -> list[list[float | int]]:
@@ -161,8 +175,8 @@ def goal_of(
         signs=torch.tensor(column("sign"), device=device, dtype=logits.dtype),
         weights=reading_weights(resolved, inputs, logits.dtype),
         kind=kind_of(model),
-        outputs=tuple(target.output for target in targets),
-        are_joint=tuple(target.span is not None for target in targets),
+        outputs=outputs,
+        are_joint=are_joint,
     )
 
 
