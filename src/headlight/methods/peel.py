@@ -34,9 +34,8 @@ class Peeled:
 
     units: the tokens of each unit that may be removed. first: the relevance of units in the whole text.
     current: the mixed relevance, as shares of its magnitudes; that of removed units is what they were removed
-    with. order: the removed units, first to last. values: the explained number of the whole text and after each
-    removal. counts: how many units were gone then. is_done: the last removal did not lower that number, so none
-    follows.
+    with. order: the removed units, first to last. values: what is `measured` on the whole text and after each
+    removal. counts: how many units were gone then. is_done: the last removal did not lower it, so none follows.
     """
 
     number: int
@@ -85,8 +84,8 @@ class Peeled:
             scores[list(self.units[unit])] = value / len(self.units[unit])
         return scores
 
-    def note(self, output: str) -> str:
-        """What was measured on the way."""
+    def note(self, number: str) -> str:
+        """What was measured on the way; number: what it is called."""
         if not self.counts:
             return "an order of removal, not amounts: too short to be peeled, so it is the order of the base"
         start, *rest = self.values
@@ -96,7 +95,7 @@ class Peeled:
         ]
         stop = "; there the base's order was kept, because that is no fall" if self.is_done else ""
         return (
-            f"an order of removal, not amounts: of {len(self.units)} that can be removed, the {output} goes "
+            f"an order of removal, not amounts: of {len(self.units)} that can be removed, the {number} goes "
             f"from {start:.4g} {', '.join(steps)}{stop}"
         )
 
@@ -123,9 +122,9 @@ def peel(
 
     R⁰ = base(text); c⁰ = R⁰/‖R⁰‖₁. At each of the `cuts` (shares of the text) the highest tokens by cʲ are
     removed, and on what is left cʲ⁺¹ = mix · Rʲ⁺¹/‖Rʲ⁺¹‖₁ + (1 − mix) · cʲ. Tokens removed earlier come first;
-    the others follow by their last c. If a removal does not lower the explained number, peeling ends there.
+    the others follow by their last c. If a removal does not lower the target's probability, peeling ends there.
     Only this order is claimed: its k-th token gets the k-th largest value of R⁰, so a single score, or a sum of
-    some, says nothing more. A note gives the measured number after each removal. By default about five plain
+    some, says nothing more. A note gives what was measured after each removal. By default about five plain
     passes: three forth and back, on the whole text, 80 % and 50 % of it.
     change: how tokens are removed (as in metrics). units='words': whole words are removed, and their pieces
     share a score.
@@ -133,7 +132,7 @@ def peel(
     whole = relevance(base, trace)
     rows = [
         peeling(removable(trace, number, units), number, scores, value)
-        for number, (scores, value) in enumerate(zip(whole, explained(trace), strict=True))
+        for number, (scores, value) in enumerate(zip(whole, measured(trace), strict=True))
     ]
     for cut in sorted(set(cuts)):
         due = [row for row in rows if row.goes_on(cut)]
@@ -141,14 +140,15 @@ def peel(
             continue
         changed = [without(trace, row, cut, change) for row in due]
         shorter = again(trace, changed, base.needs)
-        found, values = relevance(base, shorter), explained(shorter)
-        for number, (row, each) in enumerate(zip(due, changed, strict=True)):
+        found, values = relevance(base, shorter), measured(shorter)
+        for row, each, scores, value in zip(due, changed, found, values, strict=True):
             fresh = np.zeros(len(whole[row.number]))
-            fresh[list(each.places)] = found[number][: len(each.places)]
-            rows[row.number] = row.after(cut, by_unit(row.units, fresh), values[number], mix)
-    scores = np.stack([row.scores(whole[row.number]) for row in rows])
-    notes = tuple(row.note(trace.goal.outputs[row.number]) for row in rows)
-    return Noted(torch.tensor(scores).to(trace.embeddings), notes)
+            fresh[list(each.places)] = scores[: len(each.places)]
+            rows[row.number] = row.after(cut, by_unit(row.units, fresh), value, mix)
+    dealt = np.stack([row.scores(whole[row.number]) for row in rows])
+    number = "log-probability" if trace.goal.has_probability else "value"
+    notes = tuple(row.note(number) for row in rows)
+    return Noted(torch.tensor(dealt).to(trace.embeddings), notes)
 
 
 def relevance(base: Entry, trace: Trace) -> Numbers:
@@ -165,9 +165,13 @@ def relevance(base: Entry, trace: Trace) -> Numbers:
     return scores
 
 
-def explained(trace: Trace) -> list[float]:
-    """The explained number of every row."""
-    values: list[float] = trace.goal.value(trace.logits, trace.inputs.present).tolist()
+def measured(trace: Trace) -> list[float]:
+    """What a removal should lower: the target's log-probability, or the value of a regression.
+
+    A logit by itself is no measure: in a language model those of all tokens rise and fall together.
+    """
+    goal, logits = trace.goal, trace.logits.double()
+    values: list[float] = goal.value(logits, trace.inputs.present, "log_probability").tolist()
     return values
 
 

@@ -137,8 +137,8 @@ def check_protocol(protocol: str, *known: str) -> None:
 class Case:
     """An attribution to be measured.
 
-    is_order: the scores are an order and no amounts. gold: the right class. marks: which tokens a person marked.
-    answers: the tokens of every right answer.
+    is_order: the scores are an order and no amounts. gold: the right class. marks: which tokens a person
+    marked. answers: the tokens of every right answer.
     others: further scores of the same tokens, by role: 'runner_up', 'rival:NAME', 'randomised:DEPTH', 'ledger'.
     sources: the number of the source of each token, None for those in none; empty without sources.
     right_source: the one that holds the answer. explained: the number that the scores explain.
