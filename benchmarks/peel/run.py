@@ -12,9 +12,10 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -22,15 +23,19 @@ import transformers
 from numpy.typing import NDArray
 
 import headlight
-from headlight import Attribution, Model
+from headlight import METHODS, Attribution, Model
 from headlight.data import read_examples
 from headlight.explaining.inputs import cut_to_limit, rows_of
+from headlight.methods import peel as peeling
 from headlight.metrics.case import Case
 from headlight.metrics.curves import aopc, probability, sufficiency
 from headlight.metrics.statistics import compare, rank_correlation
 from headlight.probing.ask import ask
 from headlight.probing.probe import Outcome, Probe, Subject, subject_of
+from headlight.registry.entries import Entry
+from headlight.registry.options import BY_MODEL
 from headlight.trace import trace
+from headlight.trace.trace import Noted, Trace
 
 HOME = Path(__file__).parent
 SETTINGS = json.loads((HOME / "settings.json").read_text(encoding="utf-8"))
@@ -40,11 +45,25 @@ Measured = dict[str, dict[str, float]]
 """What was measured of one text: by method, then by metric."""
 
 
+@METHODS.register(
+    "peel_to_the_end", needs={"again"}, signed=True, is_order=True, paper="peel that never stops"
+)
+def peel_to_the_end(captured: Trace, *, base: Entry = BY_MODEL) -> Noted:
+    """Peel that goes on if a removal does not lower the probability: what is measured always falls here."""
+    steps = count(0, -1)
+
+    def falling(seen: Trace) -> list[float]:
+        return [float(next(steps))] * len(seen.rows)
+
+    with patch.object(peeling, "measured", falling):
+        return peeling.peel(captured, base=base)
+
+
 def drawn(name: str, data: Path) -> list[str]:
     """The texts of a data set, from the shortest on."""
     chosen = SETTINGS["data"][name]
     source = f"{chosen['name']}={data / chosen['file']}"
-    examples = read_examples(source, limit=chosen["count"], seed=SETTINGS["seed"])
+    examples, _ = read_examples(source, limit=chosen["count"], seed=SETTINGS["seed"])
     return sorted((str(example.text) for example in examples), key=len)
 
 
@@ -76,8 +95,8 @@ def halves(subject: Subject) -> list[list[int]]:
     """Random halves of the tokens that may be removed, the same for every method."""
     draw = np.random.default_rng(SETTINGS["seed"])
     eligible = np.array(subject.eligible)
-    count = SETTINGS["draws of lds"]
-    return [sorted(draw.permutation(eligible)[: len(eligible) // 2].tolist()) for _ in range(count)]
+    draws = range(SETTINGS["draws of lds"])
+    return [sorted(draw.permutation(eligible)[: len(eligible) // 2].tolist()) for _ in draws]
 
 
 def ranks(scores: Scores, eligible: Sequence[int]) -> Scores:
@@ -113,7 +132,9 @@ def measured(model: Model, found: dict[str, Attribution]) -> Measured:
     for method, case in cases.items():
         forms = {"lds": case.scores, "lds of ranks": ranks(case.scores, subject.eligible)}
         for name, scores in forms.items():
-            left = scores[subject.eligible].sum() - np.array([scores[gone].sum() for gone in removed])
+            left = scores[subject.eligible].sum() - np.array(
+                [scores[gone].sum() for gone in removed]
+            )
             values[method][name] = rank_correlation(np.round(left, 9), logs)
         values[method]["probability"] = probability(answers[subject.whole])
     return values
@@ -194,20 +215,25 @@ def table(known: dict[str, Any]) -> list[str]:
     return lines
 
 
+def percents(metric: str) -> str:
+    """The levels of a metric, in words."""
+    return ", ".join(f"{level:.0%}" for level in SETTINGS["levels"][metric])
+
+
 def page(results: dict[str, Any]) -> str:
     """The results as tables."""
     lines = [
         "# peel beside the relevance it is built on",
         "",
-        "Explained is the predicted class; texts are drawn at random (`settings.json`). `aopc`: mean fall of the",
-        f"probability when the first {', '.join(f'{x:.0%}' for x in SETTINGS['levels']['aopc'])} of the tokens are",
-        "removed (higher is better); `sufficiency`: its mean fall when only the first",
-        f"{', '.join(f'{x:.0%}' for x in SETTINGS['levels']['sufficiency'])} are left (lower is better); both with",
-        "two ways of removing tokens. LDS: Spearman's ρ between the sum of the scores that are left and the",
-        f"log-probability over {SETTINGS['draws of lds']} random halves of the text (deletion; higher is better);",
-        "'of ranks': the same with evenly spaced scores in the same order. Differences are those to the base of the",
-        "method, text by text, with their 95 % intervals. Plain passes: tokens that go forth and back, twice, over",
-        "the tokens of the text. Stopped early: a removal did not lower the probability.",
+        "Explained is the predicted class; texts are drawn at random (`settings.json`). `aopc`: mean fall of",
+        f"the probability when the first {percents('aopc')} of the tokens are removed (higher is better);",
+        f"`sufficiency`: its mean fall when only the first {percents('sufficiency')} are left (lower is",
+        "better); both with two ways of removing tokens. LDS: Spearman's ρ between the sum of the scores that",
+        f"are left and the log-probability over {SETTINGS['draws of lds']} random halves of the text (deletion;",
+        "higher is better); 'of ranks': the same with evenly spaced scores in the same order. Differences are",
+        "those to the base of the method, text by text, with their 95 % intervals. Plain passes: tokens that",
+        "go forth and back, twice, over the tokens of the text. Stopped early: a removal did not lower the",
+        "probability, so that no further one was tried; `peel_to_the_end` never stops.",
         f"Written by `python -m benchmarks.peel.run`; torch {results['torch']}, transformers "
         f"{results['transformers']}.",
     ]
