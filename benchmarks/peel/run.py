@@ -43,6 +43,8 @@ RESULTS = HOME / "results.json"
 Scores = NDArray[np.float64]
 Measured = dict[str, dict[str, float]]
 """What was measured of one text: by method, then by metric."""
+Columns = dict[str, dict[str, list[float]]]
+"""The same of all texts."""
 
 
 @METHODS.register(
@@ -166,35 +168,37 @@ def run(data: Path, seconds: float) -> None:
     for name, chosen in SETTINGS["data"].items():
         texts = drawn(name, data)
         model = headlight.load(chosen["model"])
-        known = results.setdefault(name, {"texts": [], "passes": [], "stopped": []})
-        while len(known["texts"]) < len(texts) and time.perf_counter() - begin < seconds:
-            part = texts[len(known["texts"]) :][: SETTINGS["texts at once"]]
+        known = results.setdefault(name, {})
+        while count_of(known) < len(texts) and time.perf_counter() - begin < seconds:
+            part = texts[count_of(known) :][: SETTINGS["texts at once"]]
             found = {method: explained(model, part, method) for method in SETTINGS["methods"]}
             for place in range(len(part)):
-                known["texts"].append(measured(model, {m: f[0][place] for m, f in found.items()}))
-                known["stopped"].append({m: f[2][place] for m, f in found.items()})
-                known["passes"].append({m: f[1] for m, f in found.items()})
+                values = measured(model, {m: f[0][place] for m, f in found.items()})
+                for method, (_, passes, stopped) in found.items():
+                    own = values[method] | {"passes": passes, "stopped": stopped[place]}
+                    columns = known.setdefault(method, {})
+                    for metric, value in own.items():
+                        columns.setdefault(metric, []).append(round(float(value), 6))
             RESULTS.write_text(json.dumps(results, separators=(",", ":")) + "\n", encoding="utf-8")
-            print(name, len(known["texts"]), round(time.perf_counter() - begin), flush=True)
+            print(name, count_of(known), round(time.perf_counter() - begin), flush=True)
+
+
+def count_of(known: Columns) -> int:
+    """How many texts were measured."""
+    return len(next(iter(known.values()))["passes"]) if known else 0
 
 
 # -------------------------------------------------------------------------------------- the page
 
 
-def column(texts: Sequence[Measured], method: str, metric: str) -> list[float]:
-    """A metric of a method on every text."""
-    return [text[method][metric] for text in texts]
-
-
-def gap(texts: Sequence[Measured], method: str, other: str, metric: str) -> str:
+def gap(known: Columns, method: str, other: str, metric: str) -> str:
     """The paired difference of two methods with its interval."""
-    found = compare(column(texts, method, metric), column(texts, other, metric))
+    found = compare(known[method][metric], known[other][metric])
     return f"{found.difference:+.3f} ({found.low:+.3f} to {found.high:+.3f})"
 
 
-def table(known: dict[str, Any]) -> list[str]:
+def table(known: Columns) -> list[str]:
     """The means and paired differences of one data set."""
-    texts = known["texts"]
     metrics = [f"{m}, {c}" for m in ("aopc", "sufficiency") for c in SETTINGS["changes"]]
     heads = " | ".join(f"{metric} | difference" for metric in metrics)
     lines = [
@@ -202,15 +206,16 @@ def table(known: dict[str, Any]) -> list[str]:
         "|---" * (6 + 2 * len(metrics)) + "|",
     ]
     for method, base in SETTINGS["methods"].items():
+        own = known[method]
         cells = [
             f"`{method}`",
-            f"{np.mean([each[method] for each in known['passes']]):.1f}",
-            f"{100 * np.mean([each[method] for each in known['stopped']]):.0f} %" if base else "",
+            f"{np.mean(own['passes']):.1f}",
+            f"{np.mean(own['stopped']):.0%}" if base else "",
         ]
         for metric in [*metrics, "lds"]:
-            cells.append(f"{np.nanmean(column(texts, method, metric)):.3f}")
-            cells.append(gap(texts, method, base, metric) if base else "")
-        cells.append(f"{np.nanmean(column(texts, method, 'lds of ranks')):.3f}")
+            cells.append(f"{np.nanmean(own[metric]):.3f}")
+            cells.append(gap(known, method, base, metric) if base else "")
+        cells.append(f"{np.nanmean(own['lds of ranks']):.3f}")
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
@@ -229,19 +234,18 @@ def page(results: dict[str, Any]) -> str:
         f"the probability when the first {percents('aopc')} of the tokens are removed (higher is better);",
         f"`sufficiency`: its mean fall when only the first {percents('sufficiency')} are left (lower is",
         "better); both with two ways of removing tokens. LDS: Spearman's ρ between the sum of the scores that",
-        f"are left and the log-probability over {SETTINGS['draws of lds']} random halves of the text (deletion;",
-        "higher is better); 'of ranks': the same with evenly spaced scores in the same order. Differences are",
-        "those to the base of the method, text by text, with their 95 % intervals. Plain passes: tokens that",
-        "go forth and back, twice, over the tokens of the text. Stopped early: a removal did not lower the",
-        "probability, so that no further one was tried; `peel_to_the_end` never stops.",
+        f"are left and the log-probability over {SETTINGS['draws of lds']} random halves of the text",
+        "(deletion; higher is better); 'of ranks': the same with evenly spaced scores in the same order.",
+        "Differences are those to the base of the method, text by text, with their 95 % intervals. Plain",
+        "passes: tokens that go forth and back, twice, over the tokens of the text. Stopped early: a removal",
+        "did not lower the probability, so that no further one was tried; `peel_to_the_end` never stops.",
         f"Written by `python -m benchmarks.peel.run`; torch {results['torch']}, transformers "
         f"{results['transformers']}.",
     ]
     for name, chosen in SETTINGS["data"].items():
-        known = results.get(name, {"texts": []})
-        count = len(known["texts"])
-        lines += ["", f"## `{chosen['model']}` on {count} texts of {chosen['file']}", ""]
-        lines += table(known) if count else ["Not measured."]
+        known = results.get(name, {})
+        shown = f"## `{chosen['model']}` on {count_of(known)} texts of {chosen['file']}"
+        lines += ["", shown, "", *(table(known) if known else ["Not measured."])]
     return "\n".join(lines) + "\n"
 
 

@@ -3,7 +3,7 @@
     headlight.explain(model, text, headlight.using.lime(samples=500, seed=1))
 
 This is the same as "lime:samples=500,seed=1". Options whose default depends on the model (mask, baseline,
-decoder, layer) may be left out.
+decoder, layer, base) may be left out.
 """
 
 from collections.abc import Callable

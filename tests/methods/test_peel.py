@@ -67,7 +67,7 @@ def test_scores_equal_those_of_the_oracle(
         measured = re.findall(r"(?:from|to) (-?[\d.e-]+\d)", found.notes[0])
         assert [float(n) for n in measured] == pytest.approx(logs if cuts else [], rel=1e-3)
         steps.append(len(logs) - 1)
-    assert max(steps) == len(cuts), "at least one row is peeled to the end"
+    assert max(steps) >= min(2, len(cuts)), "some row goes beyond the first cut"
 
 
 def test_words_are_removed_whole(classifier: Model) -> None:
