@@ -54,7 +54,8 @@ def methods_page() -> str:
         )
         parts += ["", f"## `{name}`", "", text, ""]
         parts.append(f"- paper: {entry.paper}")
-        parts.append(f"- scores: {'signed' if entry.signed else 'not negative'}")
+        sign = "signed" if entry.signed else "not negative"
+        parts.append(f"- scores: {'an order, not amounts' if entry.is_order else sign}")
         if entry.needs:
             parts.append(f"- needs: {', '.join(sorted(entry.needs))}")
         if entry.aliases:
@@ -112,9 +113,8 @@ def methods_table() -> str:
         if any(name.startswith(f"{other}_") for other in METHODS):
             continue
         entry = METHODS[name]
-        lines.append(
-            f"| `{name}` | {'±' if entry.signed else ''} | {entry.summary} | {entry.paper} |"
-        )
+        sign = "order" if entry.is_order else "±" if entry.signed else ""
+        lines.append(f"| `{name}` | {sign} | {entry.summary} | {entry.paper} |")
     return "\n".join(lines)
 
 

@@ -25,7 +25,8 @@ class Row:
 
     `offsets` are character spans into the text of the token's segment (0 first text, 1 second, None
     for special tokens); `word_ids` count words through both texts; `attended` is the attention mask.
-    Rows made from bare ids have no text, offsets or words.
+    Rows made from bare ids have no text, offsets or words. `units`: if a caller asks about units larger than
+    tokens, the number of the one that each token is in (None: in none).
     """
 
     ids: tuple[int, ...]
@@ -38,6 +39,7 @@ class Row:
     word_ids: tuple[int | None, ...] | None = None
     texts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    units: tuple[int | None, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -57,6 +59,7 @@ class Row:
             "offsets",
             "segments",
             "word_ids",
+            "units",
         )
         return replace(self, **{name: pick(getattr(self, name)) for name in fields})
 

@@ -3,7 +3,7 @@
     headlight.explain(model, text, headlight.using.lime(samples=500, seed=1))
 
 This is the same as "lime:samples=500,seed=1". Options whose default depends on the model (mask, baseline,
-decoder, layer) may be left out.
+decoder, layer, base) may be left out.
 """
 
 from collections.abc import Callable
@@ -61,6 +61,7 @@ cp_lrp = method(of.modified_gradient.cp_lrp)
 libragrad = method(of.modified_gradient.libragrad)
 gim = method(of.modified_gradient.gim)
 modified_gradient = method(of.modified_gradient.modified_gradient)
+peel = method(of.peel.peel)
 occlusion = method(of.perturbation.occlusion)
 shapley = method(of.perturbation.shapley)
 lime = method(of.perturbation.lime)

@@ -38,6 +38,19 @@ def long_writer(byte_tokenizer: PreTrainedTokenizerFast) -> Model:
     return headlight.wrap(net, byte_tokenizer, name="long writer")
 
 
+def test_sources_are_peeled_whole(long_writer: Model) -> None:
+    found = headlight.evaluate(
+        long_writer, EXAMPLES[:1], ["peel"], ["top_drop", "answer_completeness"], explain="gold",
+        threads=1,
+    )  # fmt: skip
+    (record,) = found.attributions.to_pylist()
+    numbers = source_numbers(written_again(long_writer, EXAMPLES[0], record["ids"]))
+    for source in range(len(SOURCES)):
+        own = [s for s, n in zip(record["scores"], numbers, strict=True) if n == source]
+        np.testing.assert_allclose(own, own[0])
+    assert np.isnan(found.summary("answer_completeness", "peel").mean)
+
+
 def test_measures_are_those_of_plain_removals(long_writer: Model, tmp_path: Path) -> None:
     found = headlight.evaluate(
         long_writer, EXAMPLES, METHODS, METRICS, explain="gold", threads=1, out=tmp_path / "run"

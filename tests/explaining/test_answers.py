@@ -193,6 +193,21 @@ def test_parts_by_name_text_and_span(wide: Model) -> None:
     np.testing.assert_allclose(spans.scores[1], named.scores[0], atol=1e-12)
 
 
+def test_units_are_peeled_whole_and_have_the_values_of_the_base(wide: Model) -> None:
+    sources = ["the film is good", "the keys are bad", "a film", "mary was dull", "it is boring"]
+    given = {"sources": sources, "answer": " the keys are bad"}
+    found, base = (one(wide, "are the keys bad", method=m, **given) for m in ("peel", "attn_lrp"))
+    np.testing.assert_allclose(np.sort(found.matrix), np.sort(base.matrix), rtol=1e-8)
+    assert "of 5 that can be removed, the log-probability goes from" in found.notes[0]
+    for number in range(5):
+        own = [found.scores[0, place] for place, n in enumerate(found.groups) if n == number]
+        np.testing.assert_allclose(own, own[0])
+    outside = [place for place, number in enumerate(found.groups) if number is None]
+    np.testing.assert_array_equal(found.scores[:, outside], base.scores[:, outside])
+    by_words = one(wide, "are the keys bad", method="peel", units="words", **given)
+    assert "of 5 that" not in by_words.notes[0]
+
+
 # ---------------------------------------------------------------------------------------- thoughts
 
 THOUGHT = "<think>the film is dull</think> not good"
@@ -225,6 +240,7 @@ def test_scores_of_thoughts_are_sent_on_to_the_prompt(wide: Model) -> None:
         ("<think>a</think> ", {"thoughts": True}, "there is nothing after the thoughts"),
         (THOUGHT, {"thoughts": "yes"}, "thoughts='yes' is not possible. Use True, or what opens"),
         (THOUGHT, {"thoughts": True, "method": "rollout"}, "by gradients, which rollout does not"),
+        (THOUGHT, {"thoughts": True, "method": "peel"}, "by gradients, which peel does not"),
     ],
 )
 def test_thoughts_that_are_none_are_refused(
@@ -389,6 +405,10 @@ def test_a_space_that_may_be_missing_is_noted(
         ({"of": [(0, 99)]}, r"of: \(0, 99\) is no stretch"),
         ({"of": "tokens", "rather_than": " is"}, "rather_than= compares whole answers"),
         ({"rather_than": ANSWER}, "rather_than= is the answer itself"),
+        (
+            {"rather_than": " is", "method": "peel"},
+            "subtracts the scores of two answers, and those of peel are an order",
+        ),
         ({"rather_than": ""}, "the answer is empty or only white space"),
         ({"rather_than": " is", "thoughts": True}, "rather_than= does not go with thoughts="),
         ({"units": "items"}, "units='items': the text has none of these"),

@@ -44,6 +44,16 @@ def test_nothing_given_is_the_same_as_none(classifier: Model) -> None:
     assert str(chosen(classifier, {}, "baseline")) == "mask"
 
 
+def test_the_base_is_the_preferred_method_or_a_given_one_with_its_own_choices(
+    classifier: Model,
+) -> None:
+    assert chosen(classifier, {}, "base").name == "attn_lrp"
+    given = chosen(classifier, {"base": "gim:baseline=zero"}, "base")
+    assert (str(given), str(given.settled["baseline"])) == ("gim:baseline=zero", "zero")
+    assert str(chosen(classifier, {"base": "gim"}, "base").settled["baseline"]) == "mask"
+    assert chosen(classifier, {"base": given}, "base") is given
+
+
 def test_only_options_without_a_default_depend_on_the_model() -> None:
     assert depends_on_model(METHODS["mask_lrp"].options["mask"])
     assert not depends_on_model(METHODS["lime"].options["samples"])

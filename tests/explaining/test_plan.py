@@ -168,10 +168,28 @@ def test_verbs_of_one_method_refuse_several(verb: Any) -> None:
 
 
 def test_a_name_is_read_back_as_it_is_written() -> None:
-    for given in ("decoded_grad_cam:top=null,layer=2", "lime:width=0.5", "mask_lrp:mask=a file"):
+    for given in (
+        "decoded_grad_cam:top=null,layer=2",
+        "lime:width=0.5",
+        "mask_lrp:mask=a file",
+        "peel:cuts=[0.1,0.5],mix=1.0",
+        "peel:cuts=[],base=gae",
+    ):
         assert METHODS.specified(given).name == given
         assert METHODS.specified(given).settled == METHODS.specified(given).settled
     assert METHODS.specified("mask_lrp:corruption=1").name == "mask_lrp:corruption=1.0"
+
+
+def test_a_method_that_is_built_on_another_needs_what_that_one_needs() -> None:
+    wrapped = model("bert", Task.SEQUENCE)
+    bases = {"attn_lrp": True, "gae": False, "lrp:preset=attn_lrp": True}
+    for base, is_signed in bases.items():
+        (entry,) = planned(wrapped, "peel", options={"base": base}).entries
+        own = METHODS.specified(base)
+        assert entry.needs == {"again", *own.needs}
+        assert (entry.signed, entry.preset) == (is_signed, own.preset_in("paper", {}))
+    (named,) = planned(wrapped, "peel:base=gae").entries
+    assert named.needs == {"again", *METHODS["gae"].needs}
 
 
 # ----------------------------------------------------------------- what the model decides

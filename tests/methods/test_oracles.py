@@ -28,10 +28,10 @@ CASES = [
 def test_every_method_and_variant_has_an_oracle() -> None:
     """Those of relevance are walks through whole networks, in test_relevance.py; those of modified gradients
     are whole networks, in test_modified_gradient.py; samples have a limit, in test_perturbation.py;
-    DeepLIFT is held by what it adds up to, in test_deeplift.py.
+    DeepLIFT is held by what it adds up to, in test_deeplift.py; what is asked again, in test_peel.py.
     """
     elsewhere = {n for n in METHODS if "seed" in METHODS[n].options} | {"deeplift", "deeplift_shap"}
-    walked = {"relevance", "modified_gradient"}
+    walked = {"relevance", "modified_gradient", "again"}
     others = [n for n in METHODS if n not in elsewhere and not walked & set(METHODS[n].needs)]
     papers = {(name, "paper") for name in others}
     released = {(name, "released") for name in others if METHODS[name].released}

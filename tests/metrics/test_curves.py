@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from math import log
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headlight import InvalidOption
+from headlight.metrics import METRICS
 from headlight.metrics.curves import AS_RELEASED, BINS, ERASER_WALK, Walk
 from tests.metrics import (
     CLS,
@@ -26,6 +28,7 @@ from tests.metrics import (
     Odds,
     asked,
     assert_replicated,
+    case_of,
     few,
     protocols,
     sentence,
@@ -295,6 +298,18 @@ def test_completeness_needs_signed_scores() -> None:
     found, probes = asked(sentence(SHORT, [1] * 6, signed=False), "completeness")
     assert found[""].note == "the scores have no sign, so they do not add up"
     assert not probes
+
+
+@pytest.mark.parametrize("metric", ["completeness", "answer_completeness"])
+def test_an_order_is_not_asked_whether_it_adds_up(metric: str) -> None:
+    case = replace(case_of(sentence(SHORT, [1] * 6)), is_order=True, explained=3.0)
+    result = METRICS[metric].function(case)
+    if not isinstance(result, dict):
+        with pytest.raises(StopIteration) as ended:
+            next(result)
+        result = ended.value.value
+    assert result[""].note == "the scores are an order, so they do not add up"
+    assert math.isnan(result[""].value)
 
 
 def test_completeness_of_a_model_without_a_mask_token_uses_pad() -> None:

@@ -32,6 +32,8 @@ def test_what_is_kept_decides() -> None:
     assert of() < of("embedding_gradient") < of("attention", "hidden_gradient") < of("relevance")
     assert of("embedding_gradient", recomputes=True) < of("embedding_gradient")
     assert of("replay", replayed=4096) > 10 * of("replay")
+    again = of("embedding_gradient", "again")
+    assert again == pytest.approx(2 * of("embedding_gradient"), rel=1e-5)
     twice = replace(BERT, kept_per_token=2 * BERT.kept_per_token)
     doubled = footprint(twice, ["embedding_gradient"]).of(100)
     assert doubled == pytest.approx(2 * of("embedding_gradient"), rel=1e-5)

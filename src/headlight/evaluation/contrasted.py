@@ -7,8 +7,9 @@ from headlight.batch import Row
 from headlight.data.example import Example
 from headlight.errors import InvalidInput
 from headlight.explaining.continuation import check_writes, continued
-from headlight.explaining.inputs import cut_to_limit, rows_of
+from headlight.explaining.inputs import rows_of
 from headlight.models.model import Model
+from headlight.models.reading import cut_to_limit
 from headlight.target import Target
 from headlight.units import unit_numbers, units_of
 

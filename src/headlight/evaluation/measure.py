@@ -104,6 +104,7 @@ def cases_of(
             scores=np.array(record.scores, np.float64),
             method=record.method,
             signed=entry_of(record.method).signed,
+            is_order=entry_of(record.method).is_order,
             gold=record.gold,
             predicted=record.predicted,
             marks=known[number].marks,

@@ -1,7 +1,7 @@
 """`ExamplePrediction`: what a model predicts on an example, and the target that is explained."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
@@ -10,7 +10,7 @@ from headlight.data.example import Example, gold_class
 from headlight.errors import HeadlightError, InvalidOption
 from headlight.evaluation.contrasted import contrasted_from
 from headlight.evaluation.settings import Settings
-from headlight.evaluation.sourced import written_from
+from headlight.evaluation.sourced import source_numbers, written_from
 from headlight.explaining.inputs import rows_of
 from headlight.explaining.prediction import logits_by_row, predicted
 from headlight.models.model import Model, Task
@@ -90,7 +90,7 @@ def read_example(
         return contrasted.row, contrasted.target
     if example.sources:
         written = written_from(model, example, is_gold=settings.explain == "gold")
-        return written.row, Target(span=written.whole)
+        return replace(written.row, units=source_numbers(written)), Target(span=written.whole)
     row = cut_to_limit(model, rows_of(model, example.text)[0])
     return row, gold_target(example, gold) if settings.explain == "gold" else Target()
 

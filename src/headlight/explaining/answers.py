@@ -12,6 +12,7 @@ import numpy as np
 
 from headlight.answer import Answer, Other, Part
 from headlight.attribution import Attribution
+from headlight.batch import Row
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.explaining.ablated import Calls, ablatable, ablated_answers, calls_of
 from headlight.explaining.batches import run_goals, sinks_of
@@ -38,7 +39,7 @@ from headlight.explaining.written import (
 )
 from headlight.models.model import Model
 from headlight.target import Target
-from headlight.units import Span, Unit, Units, prompt_units
+from headlight.units import Span, Unit, Units, prompt_units, unit_numbers
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,8 @@ def explain_answer(
     plan = planned_rest(model, calls, settings)
     check_writes(model)
     check_of(of)
-    if rather_than is not None and of != "answer":
-        raise InvalidOption("rather_than= compares whole answers, so of= must be 'answer'.")
+    if rather_than is not None:
+        check_compares(of, plan)
     marks = marks_of(settings.thoughts)
     if rather_than is not None and marks is not None:
         raise InvalidOption(
@@ -189,6 +190,18 @@ def explain_answer(
     names = calls.names or tuple(made)
     shaped = {name: made[name][0] if is_one else made[name] for name in names}
     return shaped if is_several(method) else next(iter(shaped.values()))
+
+
+def check_compares(of: Of, plan: Plan) -> None:
+    """Refuse to compare an answer with another one by parts, or by scores that cannot be subtracted."""
+    if of != "answer":
+        raise InvalidOption("rather_than= compares whole answers, so of= must be 'answer'.")
+    for entry in plan.entries:
+        if entry.is_order:
+            raise InvalidOption(
+                f"rather_than= subtracts the scores of two answers, and those of {entry.name} are an order. "
+                "Use a method whose scores are amounts, such as attn_lrp."
+            )
 
 
 def settings_of(options: Mapping[str, Any]) -> tuple[Settings, dict[str, Any]]:
@@ -253,7 +266,7 @@ def explained_answers(
 ) -> dict[str, list[Answer]]:
     """The answers by method, from one pass over each text."""
     goals = [[Target(span=span) for span in own] for own in ranges]
-    found = run_goals(model, [text.made.row for text in texts], goals, plan)
+    found = run_goals(model, [row_by_units(text) for text in texts], goals, plan)
     return {
         entry.name: [
             answer_of(model, text, [each[entry.name] for each in by_part], own)
@@ -261,6 +274,14 @@ def explained_answers(
         ]
         for entry in plan.entries
     }
+
+
+def row_by_units(text: Text) -> Row:
+    """The row of a text that says which unit of the prompt each token is in, for methods that remove units."""
+    row = text.made.row
+    numbers = unit_numbers(text.units, text.made.prompt.text, text.made.offsets)
+    flags = zip(numbers, row.is_special, strict=True)
+    return replace(row, units=tuple(None if special else number for number, special in flags))
 
 
 def answer_of(

@@ -46,7 +46,13 @@ Answers = dict[str, Attribution]
 def written_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options that can be written down: a mask, a baseline or a decoder becomes its name."""
     plain = (bool, int, float, str, type(None))
-    return {n: v if isinstance(v, plain) else str(v) for n, v in options.items()}
+
+    def written(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return list(map(written, value))
+        return value if isinstance(value, plain) else str(value)
+
+    return {name: written(value) for name, value in options.items()}
 
 
 def run(model: Model, rows: Sequence[Row], targets: Sequence[Target], plan: Plan) -> list[Answers]:

@@ -11,8 +11,10 @@ from headlight.heads.masks import chosen_mask
 from headlight.loading.bases import MINILM
 from headlight.loading.load import load
 from headlight.loading.names import entry_of
+from headlight.methods import METHODS
 from headlight.models.model import Model
-from headlight.registry.options import Option
+from headlight.registry.entries import PREFERRED, Entry
+from headlight.registry.options import Option, options_of
 from headlight.trace.baselines import chosen_baseline
 from headlight.trace.decoder import HEADED, Decoder
 
@@ -76,6 +78,21 @@ def chosen_layer(model: Model, layer: Any) -> int:
     return int(layer)
 
 
+def chosen_base(model: Model, base: Any) -> Entry:
+    """The method on which another one is built: attn_lrp, or the caller's, with its own options chosen."""
+    if isinstance(base, Entry):
+        return base
+    entry = METHODS.specified(PREFERRED if base is None else base)
+    if entry.cost == "slow" or "again" in entry.needs:
+        raise InvalidOption(
+            f"base='{entry.name}' takes more than one pass. Use a method of one pass, such as attn_lrp, "
+            "libragrad or input_x_gradient."
+        )
+    known = options_of(entry.function).values()
+    own = {o.name: chosen(model, entry.settled, o.name) for o in known if depends_on_model(o)}
+    return entry.with_options(own, entry.name)
+
+
 # ------------------------------------------------------------------------------------ the table
 
 
@@ -93,6 +110,7 @@ class ModelChoice:
 
 
 CHOICES = {
+    "base": ModelChoice(chosen_base, PREFERRED),
     "mask": ModelChoice(chosen_mask, "the mask that comes with an embedded model", "both"),
     "baseline": ModelChoice(
         chosen_baseline, "the mask token if the model has one, else the mean of its word embeddings"

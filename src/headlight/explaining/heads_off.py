@@ -14,12 +14,14 @@ from headlight.ablated import Ablated, AblatedText, HeadEffects
 from headlight.attribution import Explained
 from headlight.batch import Inputs, Row, collate, plain
 from headlight.errors import InvalidInput, InvalidOption
-from headlight.explaining.batches import buckets, explained_targets
-from headlight.explaining.inputs import Given, cut_to_limit, read, targets_of, whole_number
+from headlight.explaining.batches import explained_targets
+from headlight.explaining.inputs import Given, read, targets_of, whole_number
 from headlight.headmask import HeadMask
 from headlight.heads.masks import chosen_mask
 from headlight.models.model import Model, Task
+from headlight.models.reading import cut_to_limit
 from headlight.progress import progress_of
+from headlight.running.buckets import buckets
 from headlight.running.double import double
 from headlight.running.logits import check_ids
 from headlight.running.memory import in_halves
@@ -189,7 +191,7 @@ def decided_without(
             [text.resolved for text in some],
             model,
             given,
-            logits.dtype,
+            logits,
             tuple(text.target.output for text in some),
             tuple(text.target.span is not None for text in some),
         )

@@ -146,7 +146,17 @@ def completed(entry: Entry, given: Mapping[str, Any], choose: Callable[[str], An
             raise InvalidOption(
                 f"'{entry.name}' needs the option '{name}'. Give {name}= {option.takes}."
             )
-    return entry.with_options({**options, **{name: choose(name) for name in depend}}, entry.name)
+    own = {**options, **{name: choose(name) for name in depend}}
+    return with_needs_of_base(entry.with_options(own, entry.name))
+
+
+def with_needs_of_base(entry: Entry) -> Entry:
+    """A method that is built on another one, with what that one needs, its sign and its rules."""
+    base = entry.settled.get("base")
+    if not isinstance(base, Entry):
+        return entry
+    preset = base.preset_in("paper", base.settled)
+    return replace(entry, needs=entry.needs | base.needs, signed=base.signed, preset=preset)
 
 
 def methods_for(model: Model) -> list[str]:

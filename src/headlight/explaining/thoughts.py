@@ -40,7 +40,7 @@ def marks_of(thoughts: Any) -> Marks | None:
 
 def check_sends(entry: Entry) -> None:
     """Refuse a method whose scores are no gradients, along which scores can be sent."""
-    if not entry.signed or not {"relevance", "replay", "removal"}.isdisjoint(entry.needs):
+    if not entry.signed or not {"relevance", "replay", "removal", "again"}.isdisjoint(entry.needs):
         raise InvalidOption(
             f"thoughts= sends scores on by gradients, which {entry.name} does not. Use attn_lrp, libragrad, "
             "gim or input_x_gradient."

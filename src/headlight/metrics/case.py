@@ -114,6 +114,8 @@ class Measure:
     note: str = ""
 
 
+ONLY_AN_ORDER = "the scores are an order, so they do not add up"
+
 Measures = dict[str, Measure]
 """Measures by the part of the metric; '' for a metric without parts."""
 Measuring = Generator[Sequence[Probe], Sequence[Outcome], Measures]
@@ -136,7 +138,8 @@ def check_protocol(protocol: str, *known: str) -> None:
 class Case:
     """An attribution to be measured.
 
-    gold: the right class. marks: which tokens a person marked. answers: the tokens of every right answer.
+    is_order: the scores are an order and no amounts. gold: the right class. marks: which tokens a person
+    marked. answers: the tokens of every right answer.
     others: further scores of the same tokens, by role: 'runner_up', 'rival:NAME', 'randomised:DEPTH', 'ledger'.
     sources: the number of the source of each token (of a choice between two answers: of its word), None for
     those in none; empty without sources. right_source: the one from which the answer comes.
@@ -147,6 +150,7 @@ class Case:
     scores: NDArray[np.float64]
     method: str
     signed: bool
+    is_order: bool = False
     gold: int | None = None
     predicted: int | None = None
     marks: NDArray[np.bool_] | None = None

@@ -14,6 +14,7 @@ import numpy as np
 from headlight.errors import InvalidOption
 from headlight.metrics.case import (
     METRICS,
+    ONLY_AN_ORDER,
     Case,
     Measure,
     Measuring,
@@ -395,6 +396,8 @@ def completeness(case: Case) -> Measuring:
     subject = case.subject
     if not case.signed:
         return passed_over("the scores have no sign, so they do not add up")
+    if case.is_order:
+        return passed_over(ONLY_AN_ORDER)
     if not subject.eligible:
         return passed_over(NOTHING_TO_REMOVE)
     change = "mask" if subject.mask_id is not None else "pad_attended"

@@ -6,7 +6,15 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from headlight.metrics.case import METRICS, Case, Measure, Measures, Measuring, passed_over
+from headlight.metrics.case import (
+    METRICS,
+    ONLY_AN_ORDER,
+    Case,
+    Measure,
+    Measures,
+    Measuring,
+    passed_over,
+)
 from headlight.metrics.statistics import is_constant, rank_correlation
 from headlight.probing.probe import Probe
 from headlight.registry.options import Count, Seed
@@ -121,6 +129,8 @@ def answer_completeness(case: Case) -> Measures:
     """How far all scores together are from the number that they explain, as a share of it: |Σ s − f| / |f|."""
     if not case.signed:
         return passed_over("scores without a sign do not add up to what they explain")
+    if case.is_order:
+        return passed_over(ONLY_AN_ORDER)
     if not case.explained or np.isnan(case.explained):
         return passed_over("the explained number is 0")
     total = float(case.scores.sum())

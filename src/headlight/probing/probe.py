@@ -62,13 +62,19 @@ class Subject:
         gone = set(removed)
         if change == "delete":
             return self.shorter(gone)
+        ids, attended = self.replaced(gone, change)
+        return replace(self.whole, ids=ids, attended=attended)
+
+    def replaced(
+        self, gone: Collection[int], change: str
+    ) -> tuple[tuple[int, ...], tuple[bool, ...]]:
+        """The ids of the row with these tokens replaced by a change other than 'delete', and its mask."""
         check_change(change)
         token = self.token(change)
         attended = self.row.attended
         if change in ("pad", "hide"):
             attended = tuple(seen and p not in gone for p, seen in enumerate(attended))
-        ids = tuple(token if p in gone else i for p, i in enumerate(self.row.ids))
-        return replace(self.whole, ids=ids, attended=attended)
+        return tuple(token if p in gone else i for p, i in enumerate(self.row.ids)), attended
 
     def token(self, change: str) -> int:
         """The token that replaces a removed one; with 'hide' the model cannot see it, so any token will do."""

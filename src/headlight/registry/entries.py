@@ -1,6 +1,7 @@
 """One registry class for everything that is looked up by name."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -32,7 +33,8 @@ class Entry:
     protocols its mean is the mean of means of chunks.
     `preset` names the rules by which a method sends relevance, if it has no option for them. `settled`
     are options that are part of the name, as in NAME:OPTION=VALUE. `is_laborious` marks a method that
-    computes for a long time besides its passes.
+    computes for a long time besides its passes; `is_order` one whose scores say which token comes before which,
+    and not how much each of them counts.
     """
 
     name: str
@@ -51,8 +53,12 @@ class Entry:
     chunked: tuple[str, ...] = ()
     preset: str = ""
     is_laborious: bool = False
+    is_order: bool = False
     settled: Mapping[str, Any] = field(default_factory=dict)
     variant: str = ""
+
+    def __str__(self) -> str:
+        return self.name
 
     @property
     def summary(self) -> str:
@@ -61,7 +67,7 @@ class Entry:
 
     @property
     def cost(self) -> Literal["fast", "slow"]:
-        """'fast' for one pass and little more, 'slow' for many passes or long computation."""
+        """'fast' for one pass or a few, 'slow' for many passes or long computation."""
         return "slow" if self.is_laborious or "replay" in self.needs else "fast"
 
     @property
@@ -179,13 +185,17 @@ class Specification:
         return replace(self, options={**self.options, VARIANT: "released"})
 
 
+OUTSIDE_LISTS = re.compile(r",(?![^\[]*\])")
+"""A comma that is not within a list in brackets."""
+
+
 def parse_specification(specification: str | Specification) -> tuple[str, dict[str, Any]]:
-    """The name and options of NAME or NAME:OPTION=VALUE,OPTION=VALUE."""
+    """The name and options of NAME or NAME:OPTION=VALUE,OPTION=VALUE; a list is written [1,2]."""
     if isinstance(specification, Specification):
         return specification.name, dict(specification.options)
     name, sign, rest = specification.partition(":")
     options: dict[str, Any] = {}
-    for part in rest.split(",") if sign else ():
+    for part in OUTSIDE_LISTS.split(rest) if sign else ():
         parsed = parse_option(part)
         if parsed is None:
             raise InvalidOption(
@@ -201,8 +211,8 @@ def written(name: str, options: Mapping[str, Any]) -> str:
     """NAME:OPTION=VALUE,OPTION=VALUE, as `parse_specification` reads it."""
 
     def plain(value: Any) -> str:
-        is_json = value is None or isinstance(value, bool | int | float)
-        return json.dumps(value) if is_json else str(value)
+        is_json = value is None or isinstance(value, bool | int | float | list | tuple)
+        return json.dumps(value, separators=(",", ":")) if is_json else str(value)
 
     shown = ",".join(f"{option}={plain(value)}" for option, value in options.items())
     return f"{name}:{shown}" if options else name

@@ -58,6 +58,8 @@ def footprint(
             per_pair += heads * layers * (MAPS_IN_GRAPH if has_gradient else 1)
     if "relevance" in names:
         per_token, per_pair = per_token + 4 * kept, float(PER_WEIGHT * heads * layers)
+    if "again" in names:  # the pass over changed rows is held beside the first
+        per_token, per_pair = 2 * per_token, 2 * per_pair
     width = torch.empty((), dtype=model.network.dtype).element_size()
     least = replayed if "replay" in names else 0
     return Footprint(per_token * width, per_pair * width, least)

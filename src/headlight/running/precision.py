@@ -33,7 +33,7 @@ MOST_PARAMETERS = 300_000_000
 SWEPT = frozenset(
     {
         "replay", "relevance", "modified_gradient", "embedding_gradient", "hidden_gradient",
-        "attention_gradient",
+        "attention_gradient", "again",
     }
 )  # fmt: skip
 """What methods need that is computed in at least 32 bits."""

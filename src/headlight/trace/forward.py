@@ -33,6 +33,7 @@ class Pass:
     Logits are [batch, position, class]. They and the captured tensors keep their graph, so that any number of
     targets can be explained by sweeps back through it. The properties are for methods: detached, in at least
     32 bits, and zero at padding. Nothing here depends on a target. further: passes of the same batch, by name.
+    recomputes: whether what is inside a block is computed again on the way back.
     """
 
     model: Model
@@ -41,6 +42,7 @@ class Pass:
     logits: Tensor
     kept: dict[Hashable, Any] = field(default_factory=dict)
     further: dict[str, "Pass"] = field(default_factory=dict)
+    recomputes: bool = False
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """The result of `make`, computed once and kept under this key."""
@@ -155,7 +157,7 @@ def forward(model: Model, inputs: Inputs, wants: Wants, embeddings: Tensor | Non
     steering = Steering() if wants.modified else None
     recorder = Recorder(wants, board, steering, embeddings)
     logits = undisturbed(lambda: logits_of(model, inputs), plain_state(), watching(model, recorder))
-    return Pass(model, inputs, recorder.captured(), logits)
+    return Pass(model, inputs, recorder.captured(), logits, recomputes=wants.recomputes)
 
 
 def embedded(model: Model, inputs: Inputs) -> Tensor:

@@ -144,18 +144,18 @@ def goal_of(
         resolved.append(resolve(Unresolved(target, model, row, row_logits, released, inputs.read)))
     outputs = tuple(target.output for target in targets)
     are_joint = tuple(target.span is not None for target in targets)
-    return goal_from(resolved, model, inputs, logits.dtype, outputs, are_joint)
+    return goal_from(resolved, model, inputs, logits, outputs, are_joint)
 
 
 def goal_from(
     resolved: Sequence[ResolvedTarget],
     model: Model,
     inputs: Inputs,
-    dtype: torch.dtype,
+    logits: Tensor,
     outputs: tuple[str, ...],
     are_joint: tuple[bool, ...],
 ) -> Goal:
-    """The goal of a batch whose targets are resolved, as tensors beside logits of this type."""
+    """The goal of a batch whose targets are resolved, as tensors of the type and device of its logits."""
     width = max(len(target.terms) for target in resolved)
 
     def column(name: str) -> list[list[float | int]]:
@@ -163,7 +163,7 @@ def goal_from(
             [getattr(t, name) for t in d.terms] + [0] * (width - len(d.terms)) for d in resolved
         ]
 
-    device = inputs.ids.device
+    device, dtype = logits.device, logits.dtype
     positions = torch.tensor(column("position"), device=device, dtype=torch.long)
     if inputs.read is not None:  # rows with fewer terms than others are filled up
         positions = positions.where(positions != 0, inputs.read[0])

@@ -40,7 +40,7 @@ GRADIENTS = {
     "modified_gradient",
     "relevance",
 }
-NEEDS = ATTENTION | BLOCKS | GRADIENTS | {"replay"}
+NEEDS = ATTENTION | BLOCKS | GRADIENTS | {"replay", "again"}
 """What a method may need; the pass captures the union of what the requested methods need."""
 
 
@@ -59,12 +59,13 @@ class Trace:
 
     Any number of traces may share a pass, each with its own goal.
     ordinary: the tokens that are not special; all tokens of a row that has only special ones.
-    kept: what `once` has computed.
+    rows: the texts as tokens, for methods that change them. kept: what `once` has computed.
     """
 
     forward: Pass
     goal: Goal
     ordinary: TokenMask
+    rows: tuple[Row, ...] = ()
     kept: dict[Hashable, Any] = field(default_factory=dict)
 
     # ------------------------------------------------------------------------ what was captured
@@ -223,19 +224,33 @@ def traces(
     They are yielded one by one, so that what one trace keeps can be freed before the next. recomputes: what is
     inside a block is not kept for the way back, but computed again.
     """
+    run = run_on(model, rows, read_by(model, rows, goals), needs, recomputes)
+    for targets in goals:
+        goal = goal_of(targets, run.model, rows, run.inputs, run.logits, released=released)
+        yield trace_of(run, goal, rows)
+
+
+def run_on(
+    model: Model,
+    rows: Sequence[Row],
+    read: tuple[int, ...] | None,
+    needs: Collection[str],
+    recomputes: bool,
+) -> Pass:
+    """Run the model once on these rows, with the logits at the positions `read`, and check what is captured."""
     check_ids(model, rows)
-    inputs = replace(
-        collate(rows, model.pad_id or 0, model.device), read=read_by(model, rows, goals)
-    )
+    inputs = replace(collate(rows, model.pad_id or 0, model.device), read=read)
     run = forward(model, inputs, replace(wanted(needs), recomputes=recomputes))
     check_finite(run.logits, run.model)
     if ATTENTION & set(needs):
         check_attention(run)
-    places = ordinary_tokens(rows, inputs)
-    for targets in goals:
-        goal = goal_of(targets, run.model, rows, inputs, run.logits, released=released)
-        reached = reached_by(goal, run)
-        yield Trace(run.until(reached), goal, places & reached)
+    return run
+
+
+def trace_of(run: Pass, goal: Goal, rows: Sequence[Row]) -> Trace:
+    """The trace of a pass over these rows for one goal."""
+    reached = reached_by(goal, run)
+    return Trace(run.until(reached), goal, ordinary_tokens(rows, run.inputs) & reached, tuple(rows))
 
 
 def reached_by(goal: Goal, run: Pass) -> TokenMask:
