@@ -1,4 +1,4 @@
-"""Measures a shard: makes cases of attributions and records of metrics; and times methods."""
+"""Measures a shard: makes cases of attributions and records of metrics; and finds what methods cost."""
 
 import math
 import time
@@ -8,6 +8,7 @@ from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
+from torch.utils.flop_counter import FlopCounterMode
 
 from headlight.data.example import Example
 from headlight.data.spans import answers_in, marks_in
@@ -23,7 +24,7 @@ from headlight.explaining.inputs import cut_to_limit, rows_of
 from headlight.metrics.case import Case, Measures, Metrics, metric_of
 from headlight.metrics.measuring import measure
 from headlight.models.model import Model
-from headlight.probing.ask import ask
+from headlight.probing.ask import Ask, ask
 from headlight.probing.probe import Subject, subject_of
 
 
@@ -33,10 +34,11 @@ def measure_shard(
     model: Model,
     examples: Mapping[int, Example],
     attributions: Sequence[AttributionRecord],
+    put: Ask = ask,
 ) -> list[MeasureRecord]:
-    """Every metric on every attribution of the methods."""
+    """Every metric on every attribution of the methods. put: puts the probes of metrics to the model."""
     cases = list(cases_of(methods, model, examples, attributions))
-    found = measure(model, [case for _, case in cases], metrics)
+    found = measure(model, [case for _, case in cases], metrics, put)
     return [
         record
         for (number, case), by_metric in zip(cases, found, strict=True)
@@ -135,7 +137,7 @@ def measured_example(model: Model, example: Example, record: AttributionRecord) 
     )
 
 
-# ---------------------------------------------------------------------------------------- time
+# ---------------------------------------------------------------------------------------- cost
 
 
 def time_shard(
@@ -145,7 +147,7 @@ def time_shard(
     model: Model,
     examples: Mapping[int, Example],
 ) -> list[MeasureRecord]:
-    """Seconds of every method on single examples, and of a plain pass for comparison, measured in turn."""
+    """What every method spends on single examples, and a plain pass for comparison, measured in turn."""
     predictions = predict_examples(model, settings, examples, lambda *_: None)
     found: list[MeasureRecord] = []
     for method in methods:
@@ -155,10 +157,11 @@ def time_shard(
             explain(each)
         for each in predictions:
             whole = subject_of(model, each.row, each.positions, each.classes).whole
-            plain = median(clocked(ask, model, [whole]) for _ in range(3))
-            seconds = clocked(explain, each)
             for name, options in metrics.items():
-                measures = metric_of(name).function(seconds, plain, **options)
+                entry = metric_of(name)
+                spent = clocked if "clock" in entry.needs else operations
+                plain = median(spent(ask, model, [whole]) for _ in range(3))
+                measures = entry.function(spent(explain, each), plain, **options)
                 found += measure_records(each.number, method, name, measures)
     return found
 
@@ -180,3 +183,10 @@ def clocked(do: Callable[..., object], *args: object) -> float:
     start = time.perf_counter()
     do(*args)
     return time.perf_counter() - start
+
+
+def operations(do: Callable[..., object], *args: object) -> float:
+    """Multiplications and additions in the products of matrices of something."""
+    with FlopCounterMode(display=False) as counter:
+        do(*args)
+    return float(counter.get_total_flops())

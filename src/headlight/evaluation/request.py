@@ -166,6 +166,7 @@ def check_examples(
     has = has_of(examples) | {
         "rival": bool(settings.rivals),
         "probability": model.task is not Task.REGRESSION,
+        "one_reading": not model.is_encoder_decoder,
     }
     for name in metrics:
         for need, meaning in requirements(metric_of(name)).items():
