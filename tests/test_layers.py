@@ -54,6 +54,7 @@ INSIDE = {
         ("manifest", "queue", "attribute", "columns"),
         ("folder", "measure"),
         ("estimate", "results"),
+        ("standings",),
         ("local",),
         ("cluster",),
         ("request",),

@@ -4,7 +4,7 @@ The limits belong to a model, a text and a target, so they are searched for once
 """
 
 import math
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
@@ -19,8 +19,11 @@ EXACT = 8
 """Up to this many tokens all sets of them are removed: 2⁸ passes."""
 NARROW = 1e-4
 """Limits that are nearer to each other say nothing about orders."""
-WIDTH = 3
-STEPS = 20
+WIDTH = 1
+"""Wider searches find limits that are further apart by less than a hundredth (docs/adr/0027)."""
+STEPS = 30
+TRIED = 16
+"""How many tokens are tried at every step but the first, at which all are."""
 
 Gone = tuple[int, ...]
 """Positions that are removed, in ascending order."""
@@ -85,8 +88,22 @@ def every_order(
 
 # -------------------------------------------------------------------------------- beam search
 
-Beam = dict[Gone, float]
-"""Sets of removed tokens, with the signed sum of probabilities on the way to each: the less, the better."""
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """A set of removed tokens, the sum of probabilities on the way to it, and what each further token did.
+
+    All values have the sign of the search: the less, the better. known: the value of the text without one token
+    more, as it was when that was last tried on this way.
+    """
+
+    gone: Gone
+    total: float
+    known: dict[int, float]
+
+    def tried(self, count: int) -> list[int]:
+        """The tokens to try next: those that did most when they were last tried."""
+        return sorted(self.known, key=lambda token: (self.known[token], token))[:count]
 
 
 def searched(
@@ -94,70 +111,67 @@ def searched(
 ) -> Generator[Sequence[Probe], Sequence[Outcome], tuple[float, float]]:
     """The least and the greatest sum of probabilities at these sizes that beam searches find.
 
-    From every set of a beam each further token is removed alone. A step of m tokens takes the m − 1 best of
-    them and one of the next `width`. Of all sets so made, the `width` with the best sums are kept. The searches
-    for both limits put their questions together.
+    On every way each of the tokens that did most so far is removed alone. A step of m tokens takes the m − 1
+    best of them and one of the next `width`. Of all sets so made, the `width` with the best sums are kept. Both
+    searches put their questions together.
     """
-    beams: dict[int, Beam] = {1: {(): 0.0}, -1: {(): 0.0}}
+    start = dict.fromkeys(subject.eligible, 0.0)
+    beams = {sign: [Way((), 0.0, start)] for sign in (1, -1)}
     for before, after in pairwise([0, *sizes]):
-        grown = {
-            sign: [(gone, token) for gone in beam for token in remaining(subject, gone)]
-            for sign, beam in beams.items()
+        step = after - before
+        count = max(TRIED, step + width) if before else len(start)
+        tries = {(way.gone, t) for beam in beams.values() for way in beam for t in way.tried(count)}
+        alone = yield from asked(subject, change, {with_tokens(gone, [t]) for gone, t in tries})
+        beams = {
+            sign: [learned(way, sign, count, alone) for way in beam] for sign, beam in beams.items()
         }
-        tried = dict.fromkeys(with_token(*each) for pairs in grown.values() for each in pairs)
-        alone = dict(zip(tried, (yield asked(subject, change, tried)), strict=True))
-        made = {
-            sign: candidates(pairs, sign, alone, after - before, width)
-            for sign, pairs in grown.items()
-        }
-        together = dict.fromkeys(gone for found in made.values() for gone in found)
-        if after - before > 1:
-            alone = dict(zip(together, (yield asked(subject, change, together)), strict=True))
-        for sign, found in made.items():
-            sums = {
-                gone: min(beams[sign][origin] for origin in origins)
-                + sign * probability(alone[gone])
-                for gone, origins in found.items()
-            }
-            best = sorted(sums, key=lambda gone: (sums[gone], gone))[:width]
-            beams[sign] = {gone: sums[gone] for gone in best}
-    return min(beams[1].values()), -min(beams[-1].values())
+        made = {sign: [*grown(beam, step, width)] for sign, beam in beams.items()}
+        if step > 1:
+            together = {gone for pairs in made.values() for gone, _ in pairs}
+            alone = yield from asked(subject, change, together)
+        beams = {sign: best(made[sign], sign, alone, width) for sign in beams}
+    return beams[1][0].total, -beams[-1][0].total
 
 
-def remaining(subject: Subject, gone: Gone) -> list[int]:
-    """The tokens that may still be removed."""
-    return [p for p in subject.eligible if p not in gone]
+def asked(
+    subject: Subject, change: str, sets: set[Gone]
+) -> Generator[Sequence[Probe], Sequence[Outcome], dict[Gone, float]]:
+    """The probability of the target without each set of tokens."""
+    ordered = sorted(sets)
+    answers = yield [subject.without(gone, change) for gone in ordered]
+    return dict(zip(ordered, map(probability, answers), strict=True))
 
 
-def with_token(gone: Gone, token: int) -> Gone:
-    """A set with one more token."""
-    return tuple(sorted((*gone, token)))
+def with_tokens(gone: Gone, tokens: Sequence[int]) -> Gone:
+    """A set with further tokens."""
+    return tuple(sorted((*gone, *tokens)))
 
 
-def asked(subject: Subject, change: str, sets: Iterable[Gone]) -> list[Probe]:
-    """The text without each set of tokens."""
-    return [subject.without(gone, change) for gone in sets]
+def learned(way: Way, sign: int, count: int, alone: dict[Gone, float]) -> Way:
+    """A way that knows what was tried on it."""
+    found = {token: sign * alone[with_tokens(way.gone, [token])] for token in way.tried(count)}
+    return replace(way, known={**way.known, **found})
 
 
-def candidates(
-    pairs: Sequence[tuple[Gone, int]],
-    sign: int,
-    alone: dict[Gone, Outcome],
-    step: int,
-    width: int,
-) -> dict[Gone, list[Gone]]:
-    """The sets after a step, each with the sets of the beam that it can be made from."""
-    tokens: dict[Gone, list[int]] = {}
-    for gone, token in pairs:
-        tokens.setdefault(gone, []).append(token)
-    found: dict[Gone, list[Gone]] = {}
-    for gone, further in tokens.items():
-        value = {t: sign * alone[with_token(gone, t)].log_probability for t in further}
-        ranked = sorted(further, key=lambda token: (value[token], token))
-        first = ranked[: step - 1]
-        for last in ranked[step - 1 : step - 1 + width]:
-            found.setdefault(tuple(sorted((*gone, *first, last))), []).append(gone)
-    return found
+def grown(beam: Sequence[Way], step: int, width: int) -> Iterator[tuple[Gone, Way]]:
+    """The sets after a step, each with the way that it continues."""
+    for way in beam:
+        ranked = way.tried(step - 1 + width)
+        for last in ranked[step - 1 :]:
+            yield with_tokens(way.gone, [*ranked[: step - 1], last]), way
+
+
+def best(
+    pairs: Sequence[tuple[Gone, Way]], sign: int, alone: dict[Gone, float], width: int
+) -> list[Way]:
+    """The ways with the least sums, of those to the same set only the best."""
+    found: dict[Gone, Way] = {}
+    for gone, way in pairs:
+        total = way.total + sign * alone[gone]
+        if gone not in found or total < found[gone].total:
+            known = {token: value for token, value in way.known.items() if token not in gone}
+            found[gone] = Way(gone, total, known)
+    return sorted(found.values(), key=lambda way: (way.total, way.gone))[:width]
 
 
 # ------------------------------------------------------------------------------------ metrics
@@ -183,7 +197,7 @@ def placed(
     needs={"probability"},
     better="higher",
     paper="Edin et al. (2025)",
-    takes="20 or fewer; once for all methods 2ⁿ up to 8 tokens, else about 120 · n",
+    takes="up to 31; once for all methods 2ⁿ up to 8 tokens, else up to 32 · n · width",
     shared=limits_of,
 )
 def naopc(
@@ -196,11 +210,11 @@ def naopc(
 ) -> Measuring:
     """Where the fall of the probability lies between those of the worst and the best order of removal.
 
-    (AOPC − L) / (U − L): 0 for the worst order, 1 for the best. AOPC is the mean of p(x) − p(x without the first
-    k tokens) over k = 1 … n, or in longer texts over 20 steps or fewer, all equally large. L and U are the least
+    (AOPC − L) / (U − L): 0 for the worst order, 1 for the best. AOPC is the mean of p(x) − p(x without the
+    first k tokens) over k = 1 … n, or in longer texts over at most 30 equal steps. L and U are the least
     and the greatest AOPC over all orders of up to 8 tokens; of more tokens those that a beam search of this
-    width finds, so that a value can be a little below 0 or above 1. They are the same for all methods. A text in
-    which U − L is below 0.0001 is passed over.
+    width finds, so that a value can be a little below 0 or above 1. They are the same for all methods. A text
+    in which U − L is below 0.0001 is passed over.
     """
     return (yield from placed(case, limits, case.ranked(), change, steps))
 

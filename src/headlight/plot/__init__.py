@@ -6,7 +6,7 @@ from headlight.plot.generation import generation
 from headlight.plot.heads import agreement, head_map, relative_positions, sample_sizes, thresholds
 from headlight.plot.layers import layers
 from headlight.plot.mixing import matrix
-from headlight.plot.runs import bars, boxes, class_words, curves, option_curve
+from headlight.plot.runs import bars, boxes, class_words, curves, front, option_curve
 from headlight.plot.text import text
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "class_words",
     "curves",
     "dark_paper",
+    "front",
     "generation",
     "head_map",
     "layers",
