@@ -26,6 +26,7 @@ from tests.metrics import (
     Odds,
     asked,
     assert_replicated,
+    case_of,
     few,
     protocols,
     sentence,
@@ -53,7 +54,7 @@ FALLING = ordered(SHORT, [1, 2, 3, 4])
 
 
 @pytest.mark.parametrize("seed", range(18))
-@pytest.mark.parametrize(("metric", "protocol"), protocols(*CURVES, "completeness"))
+@pytest.mark.parametrize(("metric", "protocol"), protocols(*CURVES))
 def test_curves_are_those_of_the_oracle(metric: str, protocol: str, seed: int) -> None:
     assert_replicated(metric, protocol, seed)
 
@@ -147,8 +148,16 @@ def test_small_probabilities_are_clipped_and_noted() -> None:
     assert found.note == "2 probabilities below 1e-12"
 
 
-def test_equal_scores_are_taken_in_the_order_of_the_text() -> None:
-    assert asked(sentence(SHORT, [7] * 6), "aopc")[1] == asked(FALLING, "aopc")[1]
+def test_equal_scores_are_taken_in_an_order_that_depends_on_the_text_only() -> None:
+    first = [asked(sentence(SHORT, [score] * 6), "aopc")[1] for score in (7, 0, -2)]
+    assert first[0] == first[1] == first[2]
+    long = (CLS, *[A, B, C, D] * 5, SEP)
+    orders = set()
+    for turn in range(4):
+        ids = (CLS, *long[1 + turn : -1], SEP)
+        orders.add(tuple(case_of(sentence(ids, [1.0] * len(ids))).ranked()))
+    assert len(orders) == 4
+    assert all(order != tuple(sorted(order)) for order in orders)
 
 
 def test_a_token_where_the_decision_is_read_stays() -> None:
@@ -280,29 +289,6 @@ def test_random_games_are_the_mean_of_twenty_orders(metric: str) -> None:
 # -------------------------------------------------------------------------------- completeness
 
 
-@pytest.mark.parametrize(
-    ("total", "expected"), [(log(3), 0), (2 * log(3), 1 / 3), (-log(3), 1), (0, 1)]
-)
-def test_completeness_by_hand(total: float, expected: float) -> None:
-    s = sentence(SHORT, [0, total / 4, total / 4, total / 2, 0, 0])
-    found, probes = asked(s, "completeness")
-    assert found[""].value == pytest.approx(expected)
-    assert probes[1].ids == (CLS, MASK, MASK, MASK, MASK, SEP)
-    assert all(probes[1].attended)
-
-
-def test_completeness_needs_signed_scores() -> None:
-    found, probes = asked(sentence(SHORT, [1] * 6, signed=False), "completeness")
-    assert found[""].note == "the scores have no sign, so they do not add up"
-    assert not probes
-
-
-def test_completeness_of_a_model_without_a_mask_token_uses_pad() -> None:
-    _, probes = asked(sentence(SHORT, [1] * 6, mask_id=None), "completeness")
-    assert probes[1].ids == (CLS, PAD, PAD, PAD, PAD, SEP)
-    assert all(probes[1].attended)
-
-
 # -------------------------------------------------------------------------------------- levels
 
 
@@ -349,7 +335,9 @@ def test_an_unknown_protocol_is_refused(metric: str) -> None:
 
 @pytest.mark.parametrize("metric", FOUR)
 def test_an_unknown_change_is_refused(metric: str) -> None:
-    message = "change='blur' does not exist. Use one of delete, mask, pad, hide, pad_attended."
+    message = (
+        "change='blur' does not exist. Use one of delete, mask, unknown, pad, hide, pad_attended."
+    )
     with pytest.raises(InvalidOption, match=message):
         asked(FALLING, metric, change="blur")
 

@@ -157,11 +157,13 @@ def time_shard(
             explain(each)
         for each in predictions:
             whole = subject_of(model, each.row, each.positions, each.classes).whole
+            spent: dict[str, tuple[float, float]] = {}
+            for need in sorted({need for name in metrics for need in metric_of(name).needs}):
+                plain = median(METERS[need](ask, model, [whole]) for _ in range(3))
+                spent[need] = (METERS[need](explain, each), plain)
             for name, options in metrics.items():
-                entry = metric_of(name)
-                spent = clocked if "clock" in entry.needs else operations
-                plain = median(spent(ask, model, [whole]) for _ in range(3))
-                measures = entry.function(spent(explain, each), plain, **options)
+                (need,) = metric_of(name).needs
+                measures = metric_of(name).function(*spent[need], **options)
                 found += measure_records(each.number, method, name, measures)
     return found
 
@@ -190,3 +192,7 @@ def operations(do: Callable[..., object], *args: object) -> float:
     with FlopCounterMode(display=False) as counter:
         do(*args)
     return float(counter.get_total_flops())
+
+
+METERS: Mapping[str, Callable[..., float]] = {"clock": clocked, "work": operations}
+"""What tells what something costs, by the need of a metric of cost."""

@@ -1,4 +1,4 @@
-"""How the methods of a run stand: score against cost, and whether two ways of removing tokens rank them alike."""
+"""How methods of a run stand: score against cost, and whether two ways of removing tokens rank them alike."""
 
 import math
 from collections.abc import Iterator
@@ -93,7 +93,7 @@ def agreements(results: Results) -> Iterator[Agreement]:
 
 
 def base_of(metric: str) -> str:
-    """A metric's name in a run without a way of removing tokens: aopc of aopc@mask, but aopc@attcat of itself."""
+    """A metric's name in a run without a way of removing tokens: aopc of aopc@mask, aopc@attcat of itself."""
     name, _, rest = metric.partition("@")
     word, dot, part = rest.partition(".")
     return f"{name}{dot}{part}" if word in CHANGES else metric

@@ -25,6 +25,7 @@ def by_rank(count: int, mean: float) -> NDArray[np.float64]:
 
 def in_proportion(sizes: NDArray[np.float64], mean: float) -> NDArray[np.float64]:
     """Shares in proportion to sizes, with this mean and at most 1; what is over goes to the others."""
+    sizes = sizes / (float(sizes.max()) or 1.0)
     found, free, left = np.zeros(len(sizes)), np.ones(len(sizes), bool), mean * len(sizes)
     while free.any():
         total = sizes[free].sum()
@@ -47,8 +48,6 @@ def kept_shares(
         found[order[::-1] if is_reversed else order] = by_rank(len(order), mean)
         return found
     sizes = np.abs(case.scores[order])
-    largest = sizes.max()
-    sizes = sizes / largest if largest > 0 else sizes
     found[order] = 1 - in_proportion(sizes, 1 - mean) if is_reversed else in_proportion(sizes, mean)
     return found
 

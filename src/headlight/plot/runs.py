@@ -95,8 +95,8 @@ def bars(results: Results, metric: str) -> "Figure":
 def front(results: Results, metric: str) -> "Figure":
     """The mean of a metric against the passes that each method takes, with its interval.
 
-    A line joins the methods for which no other is better for as little: the front of Pareto. The cost comes from
-    the metric `passes`, or from `runtime` if that is all there is.
+    A line joins the methods for which no other is better for as little: the front of Pareto. The cost comes
+    from the metric `passes`, or from `runtime` if that is all there is.
     """
     found = standings(results, metric)
     drawn, axes = figure(7.5, 4.6)
