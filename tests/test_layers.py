@@ -55,6 +55,7 @@ INSIDE = {
         ("manifest", "queue", "attribute", "columns"),
         ("folder", "measure"),
         ("estimate", "results"),
+        ("standings",),
         ("local",),
         ("cluster",),
         ("request",),

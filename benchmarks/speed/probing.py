@@ -8,6 +8,7 @@ ratio is what collecting, packing and reading cost. Both run in turn.
 """
 
 import statistics
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -18,9 +19,9 @@ import headlight
 from headlight.batch import collate, encode
 from headlight.data import read_examples
 from headlight.metrics.case import Case
-from headlight.metrics.measuring import begun
+from headlight.metrics.measuring import measure
 from headlight.probing.ask import ask, packed
-from headlight.probing.probe import subject_of
+from headlight.probing.probe import Outcome, Probe, subject_of
 from headlight.running.logits import logits_of
 from headlight.running.memory import TOKENS_AT_ONCE
 
@@ -50,8 +51,13 @@ def main() -> None:
     given = command(__doc__).parse_args()
     examples, rounds = (1, 1) if given.quick else (EXAMPLES, ROUNDS)
     model = headlight.load("sentiment")
-    _, waiting = begun(cases(model, examples), {name: {} for name in METRICS})
-    probes = [probe for *_, own in waiting for probe in own]
+    probes: list[Probe] = []
+
+    def noted(model: headlight.Model, asked: Sequence[Probe]) -> list[Outcome]:
+        probes.extend(asked)
+        return ask(model, asked)
+
+    measure(model, cases(model, examples), {name: {} for name in METRICS}, noted)
     unique = sorted(set(probes), key=lambda probe: (len(probe.positions), len(probe)))
     tokens = sum(map(len, unique))
     batches = [

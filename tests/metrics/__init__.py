@@ -4,15 +4,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
 from headlight.batch import Row
-from headlight.metrics import METRICS
 from headlight.metrics.case import Case, Measures
+from headlight.metrics.measuring import measure
+from headlight.models.model import Model
 from headlight.probing.probe import Outcome, Probe, Subject
 from tests.reference.metrics import ORACLES, Found, Sentence
 
@@ -32,18 +33,24 @@ class Odds:
 
     factors: dict[int, float]
 
-    def odds(self, ids: Sequence[int], attended: Sequence[bool]) -> float:
+    def odds(
+        self, ids: Sequence[int], attended: Sequence[bool], shares: Sequence[float] = ()
+    ) -> float:
         found = 1.0
-        for token, seen in zip(ids, attended, strict=True):
-            found *= self.factors.get(token, 1.0) if seen else 1.0
+        for token, seen, share in zip(ids, attended, shares or [1.0] * len(ids), strict=True):
+            found *= self.factors.get(token, 1.0) ** share if seen else 1.0
         return found
 
-    def predict(self, ids: Sequence[int], attended: Sequence[bool]) -> list[float]:
-        odds = self.odds(ids, attended)
+    def predict(
+        self, ids: Sequence[int], attended: Sequence[bool], shares: Sequence[float] = ()
+    ) -> list[float]:
+        odds = self.odds(ids, attended, shares)
         return [1 / (1 + odds), odds / (1 + odds)]
 
-    def logits(self, ids: Sequence[int], attended: Sequence[bool]) -> list[float]:
-        return [0.0, logarithm(self.odds(ids, attended))]
+    def logits(
+        self, ids: Sequence[int], attended: Sequence[bool], shares: Sequence[float] = ()
+    ) -> list[float]:
+        return [0.0, logarithm(self.odds(ids, attended, shares))]
 
 
 A, B, C, D = 10, 11, 12, 13
@@ -63,16 +70,22 @@ class Drawn:
 
     seed: int
 
-    def logits(self, ids: Sequence[int], attended: Sequence[bool]) -> list[float]:
+    def logits(
+        self, ids: Sequence[int], attended: Sequence[bool], shares: Sequence[float] = ()
+    ) -> list[float]:
         weights = drawn_weights(self.seed)
         found = [0.3, 0.0, -0.3]
+        left = shares or [1.0] * len(ids)
         for place, (token, seen) in enumerate(zip(ids, attended, strict=True)):
             for label in range(3):
-                found[label] += weights[token][label] * (1 + place / 10) / 3 if seen else 0.0
+                effect = weights[token][label] * (1 + place / 10) / 3
+                found[label] += left[place] * effect if seen else 0.0
         return found
 
-    def predict(self, ids: Sequence[int], attended: Sequence[bool]) -> list[float]:
-        sizes = [math.exp(logit) for logit in self.logits(ids, attended)]
+    def predict(
+        self, ids: Sequence[int], attended: Sequence[bool], shares: Sequence[float] = ()
+    ) -> list[float]:
+        sizes = [math.exp(logit) for logit in self.logits(ids, attended, shares)]
         return [size / sum(sizes) for size in sizes]
 
 
@@ -154,8 +167,9 @@ def case_of(s: Sentence, method: str = "some") -> Case:
         others["runner_up"] = s.runner_up
     if s.ledger is not None:
         others["ledger"] = s.ledger
+    classes = (s.label,) * len(places)
     return Case(
-        subject=Subject(row, places, (s.label,) * len(places), not s.kept, s.mask_id, s.pad_id),
+        subject=Subject(row, places, classes, not s.kept, s.mask_id, s.pad_id, s.unknown_id),
         scores=np.array(s.scores),
         method=method,
         signed=s.signed,
@@ -170,8 +184,9 @@ def case_of(s: Sentence, method: str = "some") -> Case:
 
 
 def answer(s: Sentence, probe: Probe) -> Outcome:
-    """What the sentence's model says to a probe."""
-    given = (list(probe.ids), list(probe.attended))
+    """What the sentence's model says to a probe; every draw keeps a little more than the one before."""
+    shares = [share * (1 + probe.draw / 10) for share in probe.kept or ()]
+    given = (list(probe.ids), list(probe.attended), shares)
     p = s.predict(*given)
     return Outcome(s.logits(*given)[s.label], logarithm(p[s.label]), p.index(max(p)))
 
@@ -180,16 +195,15 @@ def asked(
     s: Sentence, metric: str, method: str = "some", **options: Any
 ) -> tuple[Measures, list[Probe]]:
     """What a metric finds on a sentence, and the probes that it puts to the model."""
-    result = METRICS[metric].function(case_of(s, method), **options)
-    if isinstance(result, dict):
-        return result, []
     probes: list[Probe] = []
-    try:
-        probes += next(result)
-        result.send([answer(s, probe) for probe in probes])
-    except StopIteration as ended:
-        return ended.value, probes
-    raise AssertionError(f"{metric} asks twice")
+
+    def put(_model: object, asked: Sequence[Probe]) -> list[Outcome]:
+        probes.extend(asked)
+        return [answer(s, probe) for probe in asked]
+
+    nobody = cast("Model", None)
+    (found,) = measure(nobody, [case_of(s, method)], {metric: options}, put)
+    return found[metric], probes
 
 
 def value(s: Sentence, metric: str, **options: Any) -> float:

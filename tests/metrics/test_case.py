@@ -43,6 +43,23 @@ def test_a_protocol_is_an_option_and_aliases_become_names() -> None:
     }
 
 
+def test_a_way_of_removing_tokens_may_stand_in_the_place_of_a_protocol() -> None:
+    given: dict[str, dict[str, Any]] = {
+        "aopc": {"levels": (0.5, 1)},
+        "naopc@unknown": {"width": 2},
+    }
+    assert metric_options(["aopc", "aopc@mask", "naopc@unknown"], given) == {
+        "aopc": {"levels": [0.5, 1.0]},
+        "aopc@mask": {"levels": [0.5, 1.0], "change": "mask"},
+        "naopc@unknown": {"width": 2, "change": "unknown"},
+    }
+
+
+def test_a_metric_that_always_hides_tokens_has_no_other_way() -> None:
+    with pytest.raises(InvalidOption, match="'hiding' has no option 'protocol'"):
+        metric_options(["hiding@mask"], {})
+
+
 def test_options_of_what_is_not_measured_are_refused() -> None:
     with pytest.raises(UnknownName, match="no metric of this run named 'hiding'"):
         metric_options(["aopc"], {"hiding": {}})

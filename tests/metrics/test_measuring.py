@@ -1,15 +1,17 @@
-"""Metrics on cases: what needs no model is found at once, and all probes go to it together."""
+"""Metrics on cases: all probes of a round go to the model together, and methods share what they can."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from headlight.metrics import METRICS, measuring
+from headlight.metrics import METRICS
 from headlight.metrics.case import Case, Measure, Measures
-from headlight.metrics.measuring import begun, measure
+from headlight.metrics.measuring import measure
 from headlight.models.model import Task
-from headlight.probing.probe import Outcome, Probe
+from headlight.probing.ask import Ask
+from headlight.probing.probe import Outcome, Probe, Subject
 from tests.metrics import CLS, SEP, A, B, case_of, sentence
 from tests.networks import model
 
@@ -38,34 +40,49 @@ def passing(case: Case) -> Any:
 
 
 def asking_twice(case: Case) -> Any:
-    """Breaks the rule of one question."""
-    yield [case.subject.whole]
-    yield [case.subject.whole]
+    """Asks about the whole row, and then about as many rows as it was told."""
+    (answer,) = yield [case.subject.whole]
+    further = yield [case.subject.without([1], "mask")] * int(answer.logit + 1)
+    return {"": Measure(float(len(further)))}
+
+
+def common(subject: Subject, *, times: int = 1) -> Any:
+    """What all methods share: the logit of the whole row, asked for once."""
+    (answer,) = yield [subject.whole]
+    return times * answer.logit
+
+
+def sharing(case: Case, shared: float, *, times: int = 1) -> Measures:
+    """Adds its own score to what is shared."""
+    return {"": Measure(shared + case.scores[1] + 0 * times)}
 
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    made = (plain, asking, passing, asking_twice)
+    made = (plain, asking, passing, asking_twice, sharing)
     for function in made:
-        METRICS.register(f"their_{function.__name__}", better="higher")(function)
+        facts = {"shared": common} if function is sharing else {}
+        METRICS.register(f"their_{function.__name__}", better="higher", **facts)(function)
     yield
     for function in made:
         name = f"their_{function.__name__}"
         del METRICS.entries[name], METRICS.spellings[name.replace("_", "")]
 
 
-def test_all_probes_of_all_cases_are_put_to_the_model_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[Sequence[Probe]] = []
+def counting(asked: list[Sequence[Probe]]) -> Ask:
+    """Notes the probes of every round; the logits are their numbers."""
 
-    def ask(_model: object, probes: Sequence[Probe]) -> list[Outcome]:
+    def put(_model: object, probes: Sequence[Probe]) -> list[Outcome]:
         asked.append(probes)
         return [Outcome(float(number), 0.0, 0) for number in range(len(probes))]
 
-    monkeypatch.setattr(measuring, "ask", ask)
+    return put
+
+
+def test_all_probes_of_all_cases_are_put_to_the_model_at_once() -> None:
+    asked: list[Sequence[Probe]] = []
     metrics = {"their_asking": {}, "their_plain": {"factor": 2.0}, "their_passing": {}}
-    found = measure(model("bert", Task.SEQUENCE), CASES, metrics)
+    found = measure(model("bert", Task.SEQUENCE), CASES, metrics, counting(asked))
     assert [len(probes) for probes in asked] == [6]
     assert [list(own) for own in found] == [list(metrics)] * 2
     values = [{name: own[""].value for name, own in each.items()} for each in found]
@@ -75,14 +92,30 @@ def test_all_probes_of_all_cases_are_put_to_the_model_at_once(
     ]
 
 
-def test_what_asks_waits_and_the_rest_is_found() -> None:
-    found, waiting = begun(CASES, {"their_plain": {}, "their_passing": {}})
-    assert [sorted(own) for own in found] == [["their_plain"], ["their_passing", "their_plain"]]
-    assert [(number, name, len(probes)) for number, name, _, probes in waiting] == [
-        (0, "their_passing", 2)
-    ]
+def test_what_needs_no_model_asks_nothing() -> None:
+    asked: list[Sequence[Probe]] = []
+    found = measure(model("bert", Task.SEQUENCE), CASES, {"their_plain": {}}, counting(asked))
+    assert [own["their_plain"][""].value for own in found] == [4.0, 3.0]
+    assert asked == []
 
 
-def test_a_metric_that_asks_twice_is_a_mistake_of_its_author() -> None:
-    with pytest.raises(AssertionError, match="their_asking_twice asks twice"):
-        measure(model("bert", Task.SEQUENCE), CASES[:1], {"their_asking_twice": {}})
+def test_a_metric_may_ask_in_rounds() -> None:
+    asked: list[Sequence[Probe]] = []
+    metrics: dict[str, dict[str, Any]] = {"their_asking_twice": {}, "their_asking": {}}
+    found = measure(model("bert", Task.SEQUENCE), CASES, metrics, counting(asked))
+    # In the first round the cases ask about 3 rows each; the second sees the first as number 0, then 3.
+    assert [len(probes) for probes in asked] == [6, 1 + 4]
+    assert [own["their_asking_twice"][""].value for own in found] == [1.0, 4.0]
+    assert [own["their_asking"][""].value for own in found] == [1.0 + 2.0, 4.0 + 5.0]
+
+
+def test_what_methods_share_is_computed_once_for_an_example() -> None:
+    asked: list[Sequence[Probe]] = []
+    first, second = CASES
+    other = replace(first, scores=first.scores * 3, method="other")
+    metrics = {"their_sharing": {"times": 10}}
+    cases = [first, other, second]
+    found = measure(model("bert", Task.SEQUENCE), cases, metrics, counting(asked))
+    assert [list(probes) for probes in asked] == [[first.subject.whole, second.subject.whole]]
+    values = [own["their_sharing"][""].value for own in found]
+    assert values == [0.0 + 2.0, 0.0 + 6.0, 10.0 + 1.0]

@@ -8,11 +8,12 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from headlight import InvalidInput, Results
-from headlight.plot import bars, boxes, class_words, curves, dark_paper, option_curve
+from headlight.plot import bars, boxes, class_words, curves, dark_paper, front, option_curve
 from headlight.plot.canvas import colour
 from headlight.plot.runs import HUES
 from headlight.renderers.colours import BLUE, DARK, VERMILION
 from headlight.report.figures import figures
+from tests.evaluation.test_standings import COST, SCORE, run
 from tests.plot.test_heads import readable_on
 
 
@@ -115,3 +116,20 @@ def test_curves_are_the_means_of_the_examples(small_run: Results) -> None:
     np.testing.assert_array_equal(line.get_xdata(), levels)
     np.testing.assert_array_equal(line.get_ydata(), means)
     assert np.mean(means) == pytest.approx(small_run.summary("aopc", "attcat").mean)
+
+
+def test_methods_stand_where_their_score_and_cost_are() -> None:
+    drawn = front(run({"naopc": SCORE, "passes": COST}), "naopc")
+    axes = drawn.axes[0]
+    assert axes.get_xscale() == "log"
+    assert axes.get_xlabel() == "cost in plain passes (passes)"
+    assert axes.get_ylabel() == "naopc (higher is better)"
+    assert {text.get_text() for text in axes.texts} == set(SCORE)
+    bold = {text.get_text() for text in axes.texts if text.get_fontweight() == "bold"}
+    assert bold == {"quick", "good", "best"}
+    for method in ("quick", "best"):
+        x, y = COST[method] + 0.005, SCORE[method] + 0.005
+        assert near(drawn, axes, x, y, colour(VERMILION))
+    assert near(drawn, axes, COST["slow"] + 0.005, SCORE["slow"] + 0.005, colour(BLUE))
+    with pytest.raises(InvalidInput, match="does not know what its methods cost"):
+        front(run({"naopc": SCORE}), "naopc")

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
 import headlight
-from headlight import Model
+from headlight import Model, UnsupportedModel
 from headlight.models.model import Task
 from headlight.probing.ask import ask
 from headlight.probing.probe import Outcome, Probe, Subject
@@ -165,3 +166,45 @@ def test_a_network_in_training_mode_answers_as_in_evaluation_mode() -> None:
     before = ask(own, probes)
     net.train()
     assert ask(own, probes) == before
+
+
+@pytest.mark.parametrize("family", ["bert", "distilbert", "gpt2"])
+def test_elements_of_word_embeddings_are_left_out(family: str) -> None:
+    own = model(family, Task.SEQUENCE, torch.float64)
+    some = [each for each in subjects(Task.SEQUENCE) if len(each.row) > 3][:2]
+    probes = [
+        each.thinned([1.0, *np.linspace(0, 1, len(each.row) - 2), 1.0], draw)
+        for each in some
+        for draw in (0, 8)
+    ]
+    probes += [each.whole for each in some]
+    found = ask(own, probes)
+    for probe, outcome in zip(probes, found, strict=True):
+        words = own.word_embeddings.weight[list(probe.ids)].detach().clone()
+        if probe.kept is not None:
+            drawn = np.random.default_rng(probe.draw).random(tuple(words.shape))
+            for token, share in enumerate(probe.kept):
+                for element in range(words.shape[1]):
+                    if drawn[token, element] >= share:
+                        words[token, element] = 0
+        with torch.no_grad():
+            logits = own.network(inputs_embeds=words[None]).logits[0]
+        assert outcome.logit == pytest.approx(float(logits[1]), abs=1e-9)
+    assert len({outcome.logit for outcome in found}) == len(probes)
+
+
+def test_keeping_everything_changes_nothing_and_leaves_no_mark() -> None:
+    net = network("bert", Task.SEQUENCE)
+    own = headlight.wrap(net)
+    before = fingerprint(net)
+    whole = subjects(Task.SEQUENCE)[0]
+    all_kept = whole.thinned([1.0] * len(whole.row), 4)
+    assert_alike(ask(own, [all_kept]), ask(own, [whole.whole]), 1e-6)
+    assert_same(before, fingerprint(net))
+
+
+def test_a_network_that_reads_its_text_twice_keeps_all_elements() -> None:
+    own = model("t5", Task.SEQUENCE)
+    some = subjects(Task.SEQUENCE)[0]
+    with pytest.raises(UnsupportedModel, match="an encoder-decoder, which reads its text twice"):
+        ask(own, [some.thinned([0.5] * len(some.row), 0)])

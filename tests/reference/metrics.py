@@ -7,12 +7,22 @@ of token ids and which of them are attended to.
 import math
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise, product
-from typing import TypeVar
+from itertools import combinations, pairwise, permutations, product
+from typing import Protocol, TypeVar
 
-Predict = Callable[[list[int], list[bool]], list[float]]
+import numpy as np
+
+
+class Predict(Protocol):
+    """Numbers of all classes; shares: how much of each token is left, the whole of it by default."""
+
+    def __call__(
+        self, ids: Sequence[int], attended: Sequence[bool], shares: Sequence[float] = ()
+    ) -> list[float]: ...
+
+
 Shares = Sequence[Fraction]
 
 TENTHS = [Fraction(n, 10) for n in range(1, 11)]
@@ -39,6 +49,7 @@ class Sentence:
     kept: list[int] = field(default_factory=list)
     mask_id: int | None = 4
     pad_id: int | None = 0
+    unknown_id: int | None = 5
     gold: int | None = None
     signed: bool = True
     answers: list[list[int]] = field(default_factory=list)
@@ -97,8 +108,10 @@ def mean(values: Collection[float]) -> float:
     return total / len(values)
 
 
-def descending(scores: Sequence[float], positions: Sequence[int]) -> list[int]:
-    return sorted(positions, key=lambda p: (-scores[p], p))
+def descending(s: Sentence, positions: Sequence[int], lot: int = 0) -> list[int]:
+    """Highest score first; equal scores by lots that depend on the ids."""
+    lots = np.random.default_rng([lot, *s.ids]).permutation(len(s.ids)).tolist()
+    return sorted(positions, key=lambda p: (-s.scores[p], lots[p]))
 
 
 # --------------------------------------------------------------------------------- perturbing
@@ -113,6 +126,10 @@ def perturbed(s: Sentence, gone: Collection[int], change: str) -> tuple[list[int
         elif change == "mask":
             assert s.mask_id is not None
             ids.append(s.mask_id)
+            attended.append(s.seen[position])
+        elif change == "unknown":
+            assert s.unknown_id is not None
+            ids.append(s.unknown_id)
             attended.append(s.seen[position])
         elif change == "hide":
             ids.append(s.mask_id if s.mask_id is not None else s.pad_id or 0)
@@ -136,14 +153,14 @@ def half_up(number: Fraction) -> int:
 
 def plain_steps(s: Sentence) -> list[list[int]]:
     """What is gone at 10 %, 20 % … of what may go."""
-    order = descending(s.scores, s.removable())
+    order = descending(s, s.removable())
     return [order[: half_up(tenth * len(order))] for tenth in TENTHS]
 
 
 def released_steps(s: Sentence) -> list[list[int]]:
     """What is gone at 1/9, 2/9 … of all ranks; special tokens have a rank, and the last one is spared."""
     length = len(s.ids)
-    ranks = descending(s.scores, range(length))
+    ranks = descending(s, range(length))
     counts: list[int] = []
     for ninth in NINTHS:
         count = round(ninth * length)
@@ -193,7 +210,7 @@ def log_odds(s: Sentence, protocol: str) -> dict[str, Found]:
 
 @replicates("probability_drop", "")
 def probability_drop(s: Sentence, most: int = 30) -> dict[str, Found]:
-    order = descending(s.scores, s.removable())
+    order = descending(s, s.removable())
     if not order:
         return NOTHING
     whole, falls = probability(s, [], "delete"), []
@@ -210,7 +227,7 @@ def divisor(protocol: str) -> int:
 
 @replicates("comprehensiveness", "corrected", "eraser", "alti")
 def comprehensiveness(s: Sentence, protocol: str) -> dict[str, Found]:
-    order = descending(s.scores, s.removable())
+    order = descending(s, s.removable())
     if not order:
         return NOTHING
     whole = lowest = probability(s, [], "delete")
@@ -224,7 +241,7 @@ def comprehensiveness(s: Sentence, protocol: str) -> dict[str, Found]:
 
 @replicates("sufficiency", "corrected", "eraser", "alti")
 def sufficiency(s: Sentence, protocol: str) -> dict[str, Found]:
-    order = descending(s.scores, s.removable())
+    order = descending(s, s.removable())
     if not order:
         return NOTHING
     whole = probability(s, [], "delete")
@@ -237,11 +254,186 @@ def sufficiency(s: Sentence, protocol: str) -> dict[str, Found]:
     return {"": Found(sum(falls) / divisor(protocol), falls)}
 
 
+# --------------------------------------------------------------------------- limits of the AOPC
+
+
+def stepwise_aopc(s: Sentence, order: Sequence[int], steps: int = 30) -> float:
+    """The mean fall over steps of equal size."""
+    size = math.ceil(Fraction(len(order), steps))
+    whole = probability(s, [], "delete")
+    ends = range(size, len(order) + size, size)
+    return mean([whole - probability(s, order[:done], "delete") for done in ends])
+
+
+def exact_limits(s: Sentence) -> tuple[float, float]:
+    """By going through all orders, so only for short sentences."""
+    places = s.removable()
+    left = {
+        frozenset(gone): probability(s, gone, "delete")
+        for size in range(len(places) + 1)
+        for gone in combinations(places, size)
+    }
+    whole, least, greatest = left[frozenset()], math.inf, -math.inf
+    for order in permutations(places):
+        total, gone = 0.0, frozenset[int]()
+        for position in order:
+            gone |= {position}
+            total += whole - left[gone]
+        least, greatest = min(least, total), max(greatest, total)
+    return least / len(places), greatest / len(places)
+
+
+def greedy_limits(s: Sentence, steps: int = 30, tried: int = 16) -> tuple[float, float]:
+    """By taking at every step the tokens that do most; all are tried at first, then those that did most."""
+    size = math.ceil(Fraction(len(s.removable()), steps))
+    found = []
+    for sign in (1, -1):
+        effect = dict.fromkeys(s.removable(), 0.0)
+        order: list[int] = []
+        while effect:
+            best_first = sorted(effect, key=lambda p: (effect[p], p))
+            for p in best_first[: max(tried, min(size, len(effect)) + 1) if order else None]:
+                effect[p] = sign * probability(s, [*order, p], "delete")
+            for p in sorted(effect, key=lambda p: (effect[p], p))[:size]:
+                order.append(p)
+                del effect[p]
+        found.append(stepwise_aopc(s, order, steps))
+    return found[1], found[0]
+
+
+def between_limits(s: Sentence, order: Sequence[int]) -> float:
+    if not order:
+        return math.nan
+    least, greatest = exact_limits(s) if len(order) <= 8 else greedy_limits(s)
+    if greatest - least < 1e-4:
+        return math.nan
+    return (stepwise_aopc(s, order) - least) / (greatest - least)
+
+
+@replicates("naopc", "")
+def naopc(s: Sentence) -> dict[str, Found]:
+    return {"": Found(between_limits(s, descending(s, s.removable())))}
+
+
+@replicates("naopc_sufficiency", "")
+def naopc_sufficiency(s: Sentence) -> dict[str, Found]:
+    return {"": Found(1 - between_limits(s, descending(s, s.removable())[::-1]))}
+
+
+# ---------------------------------------------------------------------------------------- soft
+
+PI = [n / 10 for n in range(1, 10)]
+
+
+def ramp(count: int, average: float) -> list[float]:
+    """Falls evenly; at every rank the height of a line through the middle, from or to the border."""
+    if average <= 0.5:
+        return [2 * average * (count - rank - 0.5) / count for rank in range(count)]
+    return [1 - 2 * (1 - average) * (rank + 0.5) / count for rank in range(count)]
+
+
+def water_level(sizes: Sequence[float], average: float) -> list[float]:
+    """min(1, λ · size) with this average, λ found by halving; without size enough, the rest is shared."""
+    positive = [size for size in sizes if size > 0]
+    if len(positive) <= average * len(sizes):
+        rest = average * len(sizes) - len(positive)
+        empty = len(sizes) - len(positive)
+        return [1.0 if size > 0 else rest / empty for size in sizes]
+    low, high = 0.0, 1 / min(positive)
+    for _ in range(200):
+        middle = (low + high) / 2
+        if mean([min(1.0, middle * size) for size in sizes]) < average:
+            low = middle
+        else:
+            high = middle
+    return [min(1.0, low * size) for size in sizes]
+
+
+def soft(s: Sentence, protocol: str, is_comprehensive: bool) -> dict[str, Found]:
+    order = descending(s, s.removable())
+    if not order:
+        return NOTHING
+    whole, curve = probability(s, [], "delete"), []
+    for average in PI:
+        if protocol == "corrected":
+            left = ramp(len(order), average)
+            left = left[::-1] if is_comprehensive else left
+        elif is_comprehensive:
+            left = [
+                1 - lost for lost in water_level([abs(s.scores[p]) for p in order], 1 - average)
+            ]
+        else:
+            left = water_level([abs(s.scores[p]) for p in order], average)
+        shares = [left[order.index(p)] if p in order else 1.0 for p in range(len(s.ids))]
+        drawn = [
+            s.predict(s.ids, s.seen, [share * (1 + draw / 10) for share in shares])[s.label]
+            for draw in range(3)
+        ]
+        curve.append(whole - mean(drawn))
+    return {"": Found(mean(curve), curve)}
+
+
+@replicates("soft_comprehensiveness", "corrected", "proportional")
+def soft_comprehensiveness(s: Sentence, protocol: str) -> dict[str, Found]:
+    return soft(s, protocol, is_comprehensive=True)
+
+
+@replicates("soft_sufficiency", "corrected", "proportional")
+def soft_sufficiency(s: Sentence, protocol: str) -> dict[str, Found]:
+    return soft(s, protocol, is_comprehensive=False)
+
+
+# --------------------------------------------------------------------------------------- truth
+
+
+def known_tokens(s: Sentence) -> list[int]:
+    """The marked ordinary tokens; none if all of them are."""
+    found = [p for p in s.ordinary() if s.marks is not None and s.marks[p]]
+    return found if len(found) < len(s.ordinary()) else []
+
+
+@replicates("pointing", "")
+def pointing(s: Sentence) -> dict[str, Found]:
+    known = known_tokens(s)
+    if not known:
+        return NOTHING
+    highest = max(s.scores[p] for p in s.ordinary())
+    first = [p for p in s.ordinary() if s.scores[p] == highest]
+    return {"": Found(len([p for p in first if p in known]) / len(first))}
+
+
+@replicates("truth_rank", "")
+def truth_rank(s: Sentence) -> dict[str, Found]:
+    known = known_tokens(s)
+    if not known:
+        return NOTHING
+    highest = max(s.scores[p] for p in known)
+    ahead = sum(s.scores[p] > highest for p in s.ordinary())
+    tied = [p for p in s.ordinary() if s.scores[p] == highest]
+    hits = len([p for p in tied if p in known])
+    total = 0.0
+    for place in range(1, len(tied) - hits + 2):
+        # Ways to have the first of the hits at this place: the others are anywhere behind it.
+        ways = math.comb(len(tied) - place, hits - 1)
+        total += ways / (ahead + place)
+    return {"": Found(total / math.comb(len(tied), hits))}
+
+
+@replicates("truth_mass", "")
+def truth_mass(s: Sentence) -> dict[str, Found]:
+    known = known_tokens(s)
+    if not known:
+        return NOTHING
+    total = sum(s.scores[p] for p in s.ordinary() if s.scores[p] > 0)
+    mine = sum(s.scores[p] for p in known if s.scores[p] > 0)
+    return {"": Found(mine / total if total else 0.0)}
+
+
 # -------------------------------------------------------------------------------------- games
 
 
 def game(s: Sentence, hidden_first: bool) -> dict[str, Found]:
-    order = descending(s.scores, s.removable())
+    order = descending(s, s.removable())
     if s.gold is None or not order:
         return NOTHING
     curve = []
@@ -268,7 +460,7 @@ def revealing(s: Sentence) -> dict[str, Found]:
 
 @replicates("completeness", "")
 def completeness(s: Sentence) -> dict[str, Found]:
-    if not s.signed:
+    if not s.signed or not s.removable():
         return NOTHING
     change = "pad_attended" if s.mask_id is None else "mask"
     whole = s.logits(s.ids, s.seen)[s.label]
@@ -292,9 +484,9 @@ def precision_at_k(s: Sentence, protocol: str, k: int = K) -> dict[str, Found]:
     if not s.answers:
         return NOTHING
     if protocol == "corrected":
-        best = descending(s.scores, s.ordinary())[:k]
+        best = descending(s, s.ordinary())[:k]
         return {"": Found(max(hit_count(best, a) for a in s.answers) / len(best))}
-    count = hit_count(descending(s.scores, range(len(s.ids)))[:k], s.answers[0])
+    count = hit_count(descending(s, range(len(s.ids)))[:k], s.answers[0])
     if protocol == "attcat":
         return {"": Found(float(count))}
     return {"": Found(count / len(s.answers[0]), weight=len(s.answers[0]))}
@@ -305,10 +497,10 @@ def recall_at_k(s: Sentence, protocol: str, k: int = K) -> dict[str, Found]:
     if not s.answers:
         return NOTHING
     if protocol == "corrected":
-        best = descending(s.scores, s.ordinary())[:k]
+        best = descending(s, s.ordinary())[:k]
         return {"": Found(max(hit_count(best, a) / len(a) for a in s.answers))}
     first = s.answers[0]
-    count = hit_count(descending(s.scores, range(len(s.ids)))[:k], first)
+    count = hit_count(descending(s, range(len(s.ids)))[:k], first)
     return {"": Found(count / len(first), weight=len(first) if protocol == "mask_lrp" else 1.0)}
 
 
@@ -358,7 +550,7 @@ def rationale(s: Sentence, protocol: str) -> dict[str, Found]:
     marked = [p for p in ordinary if s.marks is not None and s.marks[p]]
     if not marked or len(marked) == len(ordinary):
         return NOTHING
-    best = descending(s.scores, ordinary)[: len(marked)]
+    best = descending(s, ordinary)[: len(marked)]
     common = [p for p in best if p in marked]
     precision, recall = len(common) / len(best), len(common) / len(marked)
     f1 = 2 * precision * recall / (precision + recall) if common else 0.0
@@ -428,19 +620,26 @@ def kendall_confidence(s: Sentence, protocol: str) -> dict[str, Found]:
         return NOTHING
     if protocol == "attcat":
         everywhere = range(len(s.ids))
-        orders = (descending(s.scores, everywhere), descending(s.runner_up, everywhere))
+        orders = [
+            sorted(everywhere, key=lambda p: (-scores[p], p)) for scores in (s.scores, s.runner_up)
+        ]
         return {"": Found(kendall(*orders))}
-    return {"": Found(kendall(of(s.scores, s.ordinary()), of(s.runner_up, s.ordinary())))}
+    own, other = of(s.scores, s.ordinary()), of(s.runner_up, s.ordinary())
+    if len(own) < 2:
+        return NOTHING
+    if len(set(own)) == 1:
+        return {"": Found(1.0)}
+    return {"": Found(0.0 if len(set(other)) == 1 else kendall(own, other))}
 
 
 @replicates("jaccard", "corrected", "alti")
 def jaccard(s: Sentence, protocol: str, share: Fraction = Fraction(1, 4)) -> dict[str, Found]:
     places = s.ordinary() if protocol == "corrected" else range(len(s.ids))
     count = math.ceil(share * len(places))
-    own = descending(s.scores, places)[:count]
+    own = descending(s, places)[:count]
     values = []
     for scores in s.rivals.values():
-        theirs = descending(scores, places)[:count]
+        theirs = descending(replace(s, scores=scores), places, lot=1)[:count]
         values.append(len([p for p in own if p in theirs]) / len({*own, *theirs}))
     return mean_of_known(values)
 
@@ -449,6 +648,10 @@ def jaccard(s: Sentence, protocol: str, share: Fraction = Fraction(1, 4)) -> dic
 def spearman(s: Sentence, protocol: str) -> dict[str, Found]:
     values = []
     for scores in s.rivals.values():
+        places = s.ordinary() if protocol == "corrected" else range(len(s.ids))
+        if len(places) > 1 and 1 in (len({*of(s.scores, places)}), len({*of(scores, places)})):
+            values.append(0.0)
+            continue
         if protocol == "corrected":
             values.append(rank_correlation(of(s.scores, s.ordinary()), of(scores, s.ordinary())))
             continue
@@ -465,7 +668,8 @@ def randomisation(s: Sentence) -> dict[str, Found]:
     curve = []
     for depth in sorted(s.randomised):
         value = rank_correlation(of(s.scores, s.ordinary()), of(s.randomised[depth], s.ordinary()))
-        curve.append(0.0 if math.isnan(value) else abs(value))
+        own_order = len({s.scores[p] for p in s.ordinary()}) > 1
+        curve.append((0.0 if own_order else 1.0) if math.isnan(value) else abs(value))
     return {"": Found(mean(curve), curve)}
 
 
@@ -553,7 +757,8 @@ def top_drop(s: Sentence) -> dict[str, Found]:
     numbers = numbers_of_sources(s)
     if len(numbers) < 2:
         return NOTHING
-    order = sorted(numbers, key=lambda number: (-score_of_source(s, number), number))
+    lots = np.random.default_rng([0, *s.ids]).permutation(len(numbers)).tolist()
+    order = sorted(numbers, key=lambda number: (-score_of_source(s, number), lots[number]))
     whole = log_without(s, [])
     return {str(k): Found(whole - log_without(s, order[:k])) for k in (1, 3) if k < len(numbers)}
 
@@ -567,22 +772,49 @@ def ranks(values: Sequence[float]) -> list[float]:
     return found
 
 
+def kept_halves(count: int) -> list[list[int]]:
+    """All ways to keep half of the units, or 64 drawn ones."""
+    every = [list(each) for each in combinations(range(count), count // 2)]
+    if len(every) <= 64:
+        return every
+    drawn = np.random.default_rng(0).random((64, count))
+    return [sorted(range(count), key=lambda n: row[n])[: count // 2] for row in drawn.tolist()]
+
+
+def sums_and_logs(s: Sentence) -> tuple[list[float], list[float]] | None:
+    """Summed scores of kept sources, or of tokens where there are no sources, and what the model says then."""
+    if s.sources:
+        numbers = numbers_of_sources(s)
+        units = [[p for p, own in enumerate(s.sources) if own == number] for number in numbers]
+    else:
+        units = [[p] for p in s.removable()]
+    if len(units) < 2:
+        return None
+    largest = max(abs(sum(s.scores[p] for p in unit)) for unit in units) or 1.0
+    sums, logs = [], []
+    for kept in kept_halves(len(units)):
+        sums.append(round(sum(s.scores[p] for n in kept for p in units[n]) / largest, 9))
+        gone = [p for n, unit in enumerate(units) if n not in kept for p in unit]
+        logs.append(math.log(probability(s, gone, "delete")))
+    return sums, logs
+
+
 @replicates("lds", "")
 def lds(s: Sentence) -> dict[str, Found]:
-    numbers = numbers_of_sources(s)
-    if len(numbers) < 2:
+    found = sums_and_logs(s)
+    if found is None or len(set(found[1])) == 1:
         return NOTHING
-    sums, logs = [], []
-    for flags in product((True, False), repeat=len(numbers)):
-        kept = [number for number, flag in zip(numbers, flags, strict=True) if flag]
-        sums.append(round(sum(score_of_source(s, number) for number in kept), 9))
-        logs.append(log_without(s, [number for number in numbers if number not in kept]))
-    if len(set(sums)) == 1 or len(set(logs)) == 1:
+    sums, logs = found
+    return {"": Found(0.0 if len(set(sums)) == 1 else pearson(ranks(sums), ranks(logs)))}
+
+
+@replicates("sensitivity_n", "")
+def sensitivity_n(s: Sentence) -> dict[str, Found]:
+    found = sums_and_logs(s)
+    if found is None or len(set(found[1])) == 1:
         return NOTHING
-    a, b = ranks(sums), ranks(logs)
-    above = sum((x - mean(a)) * (y - mean(b)) for x, y in zip(a, b, strict=True))
-    below = math.sqrt(sum((x - mean(a)) ** 2 for x in a) * sum((y - mean(b)) ** 2 for y in b))
-    return {"": Found(above / below)}
+    sums, logs = found
+    return {"": Found(0.0 if len(set(sums)) == 1 else pearson(sums, logs))}
 
 
 @replicates("source_recall", "")

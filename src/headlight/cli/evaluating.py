@@ -285,7 +285,7 @@ def minutes(seconds: float) -> str:
 
 def show_results(found: "Results") -> None:
     """Print the tables of a run."""
-    from headlight.report import grids, terminal_table
+    from headlight.report import grids, sheets, terminal_sheet, terminal_table
 
     console = Console(markup=False, emoji=False)
     settings = found.settings
@@ -297,6 +297,9 @@ def show_results(found: "Results") -> None:
     for grid in grids(found, widest=max(1, (console.width - 24) // 23)):
         console.print()
         console.print(terminal_table(grid))
+    for sheet in sheets(found):
+        console.print()
+        console.print(terminal_sheet(sheet))
     for number, reason in list(found.failures.items())[:5]:
         console.print(f"example {number} failed: {reason}", style="yellow", highlight=False)
     if len(found.failures) > 5:

@@ -2,20 +2,21 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headlight.batch import as_tuple
 from headlight.data.example import Example
 from headlight.evaluation.attribute import explain_shard
-from headlight.evaluation.measure import cases_of, measure_shard
+from headlight.evaluation.measure import measure_shard
 from headlight.evaluation.plan import full_name, roles_of
 from headlight.evaluation.settings import Settings
 from headlight.metrics.case import Metrics, metric_of
-from headlight.metrics.measuring import begun
 from headlight.models.model import Model
+from headlight.probing.ask import ask
+from headlight.probing.probe import Outcome, Probe
 
 SAMPLED = 32
-SLOW = {"corpus", "clock", "randomised", "ledger"}
+SLOW = {"corpus", "clock", "work", "randomised", "ledger"}
 """Needs and roles that are computed on few examples, or outside the jobs; the estimate leaves them out."""
 
 
@@ -40,6 +41,23 @@ class Cost:
         return self.explain_seconds + self.measure_seconds
 
 
+@dataclass(frozen=True)
+class Tally:
+    """Puts probes to a model, and counts them round by round; in each the model runs once on equal ones."""
+
+    probes: list[int] = field(default_factory=list)
+    unique: list[int] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+
+    def ask(self, model: Model, probes: Sequence[Probe]) -> list[Outcome]:
+        """The answers to probes."""
+        different = set(probes)
+        self.probes.append(len(probes))
+        self.unique.append(len(different))
+        self.tokens.append(sum(map(len, different)))
+        return ask(model, probes)
+
+
 def estimate(
     settings: Settings,
     models: Callable[[str], Model],
@@ -62,16 +80,15 @@ def estimate(
     start = time.perf_counter()
     explained = explain_shard(names, roles, settings, models, chosen)
     middle = time.perf_counter()
-    measure_shard(names, usual, model, chosen, explained)
+    tally = Tally()
+    measure_shard(names, usual, model, chosen, explained, tally.ask)
     end = time.perf_counter()
-    cases = [case for _, case in cases_of(names, model, chosen, explained)]
-    probes = [probe for *_, asked in begun(cases, usual)[1] for probe in asked]
     share = sum(sizes) / sum(sizes[number] for number in chosen)
     return Cost(
         attributions=round(len(examples) / len(chosen) * len(explained)),
-        probes=round(share * len(probes)),
-        unique=round(share * len(set(probes))),
-        tokens=round(share * sum(map(len, set(probes)))),
+        probes=round(share * sum(tally.probes)),
+        unique=round(share * sum(tally.unique)),
+        tokens=round(share * sum(tally.tokens)),
         explain_seconds=share * (middle - start),
         measure_seconds=share * (end - middle),
     )

@@ -105,12 +105,14 @@ def preview(request: Request) -> tuple[list[Job], Cost, Settings]:
 
 def fitting_metrics(model: str | Model, data: str) -> list[str]:
     """All metrics whose needs a model and a data set meet, except those that compare two models."""
-    task = (load(model) if isinstance(model, str) else model).task
+    loaded = load(model) if isinstance(model, str) else model
+    task = loaded.task
     examples, _ = read_examples(data, tell=lambda _note: None)
     has = has_of(examples)
     classes = task in (Task.SEQUENCE, Task.TOKEN)
     has |= {"corpus": classes, "runner_up": classes, "rival": False}
     has["probability"] = task is not Task.REGRESSION
+    has["one_reading"] = not loaded.is_encoder_decoder
     has["gold"] = has["gold"] and classes
     return [n for n in METRICS if all(has.get(need, True) for need in requirements(METRICS[n]))]
 

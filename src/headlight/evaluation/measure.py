@@ -1,4 +1,4 @@
-"""Measures a shard: makes cases of attributions and records of metrics; and times methods."""
+"""Measures a shard: makes cases of attributions and records of metrics; and finds what methods cost."""
 
 import math
 import time
@@ -8,6 +8,7 @@ from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
+from torch.utils.flop_counter import FlopCounterMode
 
 from headlight.data.example import Example
 from headlight.data.spans import answers_in, marks_in
@@ -25,7 +26,7 @@ from headlight.metrics.case import Case, Measures, Metrics, metric_of
 from headlight.metrics.measuring import measure
 from headlight.models.model import Model
 from headlight.models.reading import cut_to_limit
-from headlight.probing.ask import ask
+from headlight.probing.ask import Ask, ask
 from headlight.probing.probe import Subject, subject_of
 
 
@@ -35,10 +36,11 @@ def measure_shard(
     model: Model,
     examples: Mapping[int, Example],
     attributions: Sequence[AttributionRecord],
+    put: Ask = ask,
 ) -> list[MeasureRecord]:
-    """Every metric on every attribution of the methods."""
+    """Every metric on every attribution of the methods. put: puts the probes of metrics to the model."""
     cases = list(cases_of(methods, model, examples, attributions))
-    found = measure(model, [case for _, case in cases], metrics)
+    found = measure(model, [case for _, case in cases], metrics, put)
     return [
         record
         for (number, case), by_metric in zip(cases, found, strict=True)
@@ -145,7 +147,7 @@ def measured_example(model: Model, example: Example, record: AttributionRecord) 
     )
 
 
-# ---------------------------------------------------------------------------------------- time
+# ---------------------------------------------------------------------------------------- cost
 
 
 def time_shard(
@@ -155,7 +157,7 @@ def time_shard(
     model: Model,
     examples: Mapping[int, Example],
 ) -> list[MeasureRecord]:
-    """Seconds of every method on single examples, and of a plain pass for comparison, measured in turn."""
+    """What every method spends on single examples, and a plain pass for comparison, measured in turn."""
     predictions = predict_examples(model, settings, examples, lambda *_: None)
     found: list[MeasureRecord] = []
     for method in methods:
@@ -165,10 +167,13 @@ def time_shard(
             explain(each)
         for each in predictions:
             whole = subject_of(model, each.row, each.positions, each.classes).whole
-            plain = median(clocked(ask, model, [whole]) for _ in range(3))
-            seconds = clocked(explain, each)
+            spent: dict[str, tuple[float, float]] = {}
+            for need in sorted({need for name in metrics for need in metric_of(name).needs}):
+                plain = median(METERS[need](ask, model, [whole]) for _ in range(3))
+                spent[need] = (METERS[need](explain, each), plain)
             for name, options in metrics.items():
-                measures = metric_of(name).function(seconds, plain, **options)
+                (need,) = metric_of(name).needs
+                measures = metric_of(name).function(*spent[need], **options)
                 found += measure_records(each.number, method, name, measures)
     return found
 
@@ -190,3 +195,14 @@ def clocked(do: Callable[..., object], *args: object) -> float:
     start = time.perf_counter()
     do(*args)
     return time.perf_counter() - start
+
+
+def operations(do: Callable[..., object], *args: object) -> float:
+    """Multiplications and additions in the products of matrices of something."""
+    with FlopCounterMode(display=False) as counter:
+        do(*args)
+    return float(counter.get_total_flops())
+
+
+METERS: Mapping[str, Callable[..., float]] = {"clock": clocked, "work": operations}
+"""What tells what something costs, by the need of a metric of cost."""

@@ -112,9 +112,10 @@ def jobs_of(settings: Settings, rounds: Iterable[Round]) -> list[Job]:
 
 
 def round_jobs(settings: Settings, each: Round) -> Iterator[Job]:
-    """The jobs of a round, shard by shard; timed metrics run once, on the first examples."""
-    timed = {n: o for n, o in each.metrics.items() if "clock" in metric_of(n).needs}
-    apart = {"clock", "corpus"}
+    """The jobs of a round, shard by shard; metrics of cost run once, on the first examples."""
+    cost = {"clock", "work"}
+    timed = {n: o for n, o in each.metrics.items() if cost & metric_of(n).needs}
+    apart = {*cost, "corpus"}
     measured = {n: o for n, o in each.metrics.items() if not apart & metric_of(n).needs}
     for shard, first in enumerate(range(0, settings.count, settings.shard)):
         last = min(first + settings.shard, settings.count)

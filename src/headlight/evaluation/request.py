@@ -171,6 +171,7 @@ def check_examples(
     has = has_of(examples) | {
         "rival": bool(settings.rivals),
         "probability": model.task is not Task.REGRESSION,
+        "one_reading": not model.is_encoder_decoder,
     }
     for name in metrics:
         for need, meaning in requirements(metric_of(name)).items():
@@ -201,7 +202,7 @@ def has_of(examples: Sequence[Example]) -> dict[str, bool]:
         "marks": any(example.marks is not None for example in examples),
         "answers": any(example.answers for example in examples),
         "sources": any(each.sources or each.rather_than is not None for each in examples),
-        "removal": any(example.sources for example in examples),
+        "removal": all(example.rather_than is None for example in examples),
     }
 
 

@@ -1,6 +1,29 @@
 """Metrics: functions registered in METRICS, one file per kind."""
 
-from headlight.metrics import curves, plausibility, runtime, sources, stability, words
+from headlight.metrics import (
+    additive,
+    curves,
+    limits,
+    plausibility,
+    runtime,
+    soft,
+    sources,
+    stability,
+    truth,
+    words,
+)
 from headlight.metrics.case import METRICS
 
-__all__ = ["METRICS", "curves", "plausibility", "runtime", "sources", "stability", "words"]
+__all__ = [
+    "METRICS",
+    "additive",
+    "curves",
+    "limits",
+    "plausibility",
+    "runtime",
+    "soft",
+    "sources",
+    "stability",
+    "truth",
+    "words",
+]

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import nan
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.errors import InvalidOption, unknown_name
-from headlight.probing.probe import Outcome, Probe, Subject
+from headlight.probing.probe import CHANGES, Outcome, Probe, Subject
 from headlight.registry.entries import Entry, Functions
 from headlight.tokens import ordinary
 
@@ -20,12 +21,14 @@ Metrics = Mapping[str, Mapping[str, Any]]
 NEEDS = {
     "probability": "a model with probabilities",
     "gold": "labels",
-    "marks": "human rationales",
+    "marks": "marked tokens (a person's reasons, or tokens that are known to decide)",
     "answers": "answers",
     "sources": "questions with sources",
-    "removal": "sources that can be removed",
+    "removal": "examples from which something can be removed (not one answer rather than another)",
     "corpus": "all examples at once",
+    "one_reading": "a network that reads its text once (no encoder-decoder)",
     "clock": "a clock",
+    "work": "a count of operations",
 }
 """What a metric may need in addition to scores and probes, and how messages call it."""
 ROLES = {
@@ -39,6 +42,8 @@ ROLES = {
 GROUPS = {
     "faithfulness": "Faithfulness: what happens when tokens are removed",
     "sources": "Sources of answers: what happens when sources are removed",
+    "values": "Values: whether scores that are added up say what the model does",
+    "truth": "Known truth: tokens that are known to decide",
     "agreement": "Agreement with people",
     "stability": "Stability: other classes, models and weights",
     "words": "Words of the classes",
@@ -60,9 +65,10 @@ def metric_of(name: str) -> Entry:
 
 
 def metric_options(names: Sequence[str], given: Metrics) -> Metrics:
-    """The metrics of a run with their options; NAME@PROTOCOL asks for a paper's protocol.
+    """The metrics of a run with their options.
 
-    given: further options by NAME or NAME@PROTOCOL.
+    NAME@PROTOCOL asks for a paper's protocol, NAME@CHANGE for another way of removing tokens. given: further
+    options by NAME or by the whole name.
     """
     found: dict[str, Mapping[str, Any]] = {}
     for asked in names:
@@ -70,13 +76,18 @@ def metric_options(names: Sequence[str], given: Metrics) -> Metrics:
         entry = METRICS[name]
         own = dict(given.get(asked, given.get(name, {})))
         if protocol:
-            own["protocol"] = protocol
+            own["change" if is_change(entry, protocol) else "protocol"] = protocol
         own = {option: entry.checked(option, value) for option, value in own.items()}
         found[f"{entry.name}@{protocol}" if protocol else entry.name] = own
     for name in given:
         if name not in names and name not in found:
             raise unknown_name("metric of this run", name, found)
     return found
+
+
+def is_change(entry: Entry, word: str) -> bool:
+    """Whether NAME@WORD names a way of removing tokens, and not a protocol."""
+    return word in CHANGES and "change" in entry.options
 
 
 def protocol_of(name: str) -> str:
@@ -119,7 +130,7 @@ ONLY_AN_ORDER = "the scores are an order, so they do not add up"
 Measures = dict[str, Measure]
 """Measures by the part of the metric; '' for a metric without parts."""
 Measuring = Generator[Sequence[Probe], Sequence[Outcome], Measures]
-"""A metric that asks the model: it yields its probes once, receives the answers, and returns its measures."""
+"""A metric that asks the model: it yields probes, receives their answers, and at last returns its measures."""
 
 
 def passed_over(reason: str) -> Measures:
@@ -132,6 +143,16 @@ def check_protocol(protocol: str, *known: str) -> None:
     if protocol not in ("corrected", *known):
         has = ", ".join(dict.fromkeys(("corrected", *known)))
         raise InvalidOption(f"protocol='{protocol}' does not exist here. Use one of {has}.")
+
+
+def in_order(scores: NDArray[np.float64], ids: Sequence[int], lot: int = 0) -> list[int]:
+    """The places of scores, highest first; equal scores in an order drawn by lot.
+
+    In text order, scores that are all equal would win wherever the first words decide. The lot depends on the
+    ids only, so that all methods draw the same, in whatever run.
+    """
+    lots = np.random.default_rng([lot, *ids]).permutation(len(scores))
+    return [int(place) for place in np.lexsort((lots, -scores))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,11 +186,15 @@ class Case:
         """Which tokens are not special."""
         return np.array(ordinary(self.subject.row.is_special))
 
+    @cached_property
+    def order(self) -> list[int]:
+        """All positions, highest score first; equal scores in an order drawn by lot."""
+        return in_order(self.scores, self.subject.row.ids)
+
     def ranked(self) -> list[int]:
-        """The positions that may be removed, highest score first; equal scores in text order."""
-        eligible = self.subject.eligible
-        order = np.argsort(-self.scores[eligible], kind="stable")
-        return [eligible[n] for n in order]
+        """The positions that may be removed, highest score first."""
+        eligible = set(self.subject.eligible)
+        return [p for p in self.order if p in eligible]
 
     def role(self, prefix: str) -> dict[str, NDArray[np.float64]]:
         """The further scores of a role, by the name or number after its colon."""

@@ -1,7 +1,7 @@
 """Metrics that remove tokens in the order of their scores and ask the model.
 
-All of them keep special tokens and tokens at which the decision is read. Equal scores are ranked in text
-order. Probabilities are those of the explained target.
+All of them keep special tokens and tokens at which the decision is read. Equal scores are ranked by lot.
+Probabilities are those of the explained target.
 """
 
 import math
@@ -14,7 +14,6 @@ import numpy as np
 from headlight.errors import InvalidOption
 from headlight.metrics.case import (
     METRICS,
-    ONLY_AN_ORDER,
     Case,
     Measure,
     Measuring,
@@ -67,7 +66,7 @@ class Walk:
         if not self.counts_special:
             order = case.ranked()
             return [order[:count] for count in self.counts(len(order))]
-        order = [int(p) for p in np.argsort(-case.scores, kind="stable")]
+        order = case.order
         reached = order[:-1] if self.spares_last else order
         return [
             [p for p in reached[:count] if p in eligible] for count in self.counts(len(case.scores))
@@ -140,6 +139,7 @@ def probability(answer: Outcome) -> float:
     chunked=("mask_lrp",),
     better="higher",
     paper="Samek et al. (2017); Mask-LRP, AttCAT",
+    takes="11",
 )
 def aopc(
     case: Case,
@@ -176,6 +176,7 @@ def aopc(
     better="lower",
     aliases=("lodds",),
     paper="Shrikumar et al. (2017); Mask-LRP, AttCAT",
+    takes="11, those of `aopc`",
 )
 def log_odds(
     case: Case,
@@ -211,6 +212,7 @@ def log_odds(
     axes=("tokens removed", FALL),
     better="higher",
     paper="ALTI, Figure 6",
+    takes="31",
 )
 def probability_drop(case: Case, *, most: int = 30, change: str = "delete") -> Measuring:
     """How far the probability falls as up to 30 tokens are removed one by one, highest score first.
@@ -249,6 +251,7 @@ def mean_of(falls: list[float], protocol: str) -> float:
     axes=(REMOVED, FALL),
     better="higher",
     paper="DeYoung et al. (2020); ALTI",
+    takes="6",
 )
 def comprehensiveness(
     case: Case,
@@ -280,6 +283,7 @@ def comprehensiveness(
     axes=("share of tokens left", FALL),
     better="lower",
     paper="DeYoung et al. (2020); ALTI",
+    takes="7",
 )
 def sufficiency(
     case: Case,
@@ -352,6 +356,7 @@ def play(case: Case, is_hiding: bool, levels: Sequence[float], draws: int) -> Me
     axes=("share of tokens hidden", "accuracy"),
     better="lower",
     paper="Decoding Layer Saliency (2023), Section 4.1",
+    takes="11, for `random` 220",
 )
 def hiding(case: Case, *, levels: Sequence[float] = GAME_LEVELS, draws: int = DRAWS) -> Measuring:
     """Area under the accuracy as tokens are hidden, highest score first.
@@ -369,6 +374,7 @@ def hiding(case: Case, *, levels: Sequence[float] = GAME_LEVELS, draws: int = DR
     axes=("share of tokens revealed", "accuracy"),
     better="higher",
     paper="Decoding Layer Saliency (2023), Section 4.1",
+    takes="11, for `random` 220",
 )
 def revealing(
     case: Case, *, levels: Sequence[float] = GAME_LEVELS, draws: int = DRAWS
@@ -378,29 +384,3 @@ def revealing(
     As `hiding`, but beginning with everything hidden.
     """
     return (yield from play(case, False, levels, draws))
-
-
-# -------------------------------------------------------------------------------- completeness
-
-
-@METRICS.register(
-    "completeness", group="faithfulness", better="lower", paper="Sundararajan et al. (2017)"
-)
-def completeness(case: Case) -> Measuring:
-    """How far the sum of signed scores is from the difference it should equal, from 0 to 1.
-
-    |Σ − Δ| / (|Σ| + |Δ|). Σ is the sum of the scores; Δ is the explained logit minus that of the input with
-    every ordinary token masked ([PAD] if there is no mask token). Only methods designed to add up, such as
-    integrated_gradients, come near 0.
-    """
-    subject = case.subject
-    if not case.signed:
-        return passed_over("the scores have no sign, so they do not add up")
-    if case.is_order:
-        return passed_over(ONLY_AN_ORDER)
-    if not subject.eligible:
-        return passed_over(NOTHING_TO_REMOVE)
-    change = "mask" if subject.mask_id is not None else "pad_attended"
-    answers = yield [subject.whole, subject.without(subject.eligible, change)]
-    gained, total = answers[0].logit - answers[1].logit, float(case.scores.sum())
-    return {"": Measure(abs(total - gained) / max(abs(total) + abs(gained), SMALLEST))}

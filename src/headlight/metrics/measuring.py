@@ -1,45 +1,71 @@
 """Runs metrics on cases; the probes of all metrics go to the model together."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Generator, Hashable, Mapping, Sequence
+from typing import Any, TypeVar
 
-from headlight.metrics.case import Case, Measures, Measuring, Metrics, metric_of
+from headlight.metrics.case import Case, Measures, Metrics, metric_of
 from headlight.models.model import Model
-from headlight.probing.ask import ask
-from headlight.probing.probe import Probe
+from headlight.probing.ask import Ask, ask
+from headlight.probing.probe import Outcome, Probe
 
-Waiting = tuple[int, str, Measuring, Sequence[Probe]]
-"""A metric that waits for answers: number of its case, its name in the run, the generator, its probes."""
-
-
-def begun(
-    cases: Sequence[Case], metrics: Metrics
-) -> tuple[list[dict[str, Measures]], list[Waiting]]:
-    """Start every metric: the results of those that need no model, and the metrics that wait for answers."""
-    found: list[dict[str, Measures]] = [{} for _ in cases]
-    waiting: list[Waiting] = []
-    for number, case in enumerate(cases):
-        for name, options in metrics.items():
-            result: Any = metric_of(name).function(case, **options)
-            if isinstance(result, dict):
-                found[number][name] = result
-                continue
-            try:
-                waiting.append((number, name, result, next(result)))
-            except StopIteration as ended:
-                found[number][name] = ended.value
-    return found, waiting
+Key = TypeVar("Key", bound=Hashable)
+Result = TypeVar("Result")
+Asking = Generator[Sequence[Probe], Sequence[Outcome], Result]
+"""What asks the model, as often as it must, and then returns."""
 
 
-def measure(model: Model, cases: Sequence[Case], metrics: Metrics) -> list[dict[str, Measures]]:
-    """Every metric (by its name in the run, with its options) on every case; equal probes run once."""
-    found, waiting = begun(cases, metrics)
-    answers = iter(ask(model, [probe for *_, probes in waiting for probe in probes]))
-    for number, name, metric, probes in waiting:
+def measure(
+    model: Model, cases: Sequence[Case], metrics: Metrics, put: Ask = ask
+) -> list[dict[str, Measures]]:
+    """Every metric (by its name in the run, with its options) on every case.
+
+    What a metric must know of an example whatever the method is computed first, once for all methods.
+    """
+    common = shared(model, cases, metrics, put)
+    started = {
+        (number, name): metric_of(name).function(case, *common_of(common, name, case), **options)
+        for number, case in enumerate(cases)
+        for name, options in metrics.items()
+    }
+    found = finished(model, started, put)
+    return [{name: found[number, name] for name in metrics} for number in range(len(cases))]
+
+
+def shared(
+    model: Model, cases: Sequence[Case], metrics: Metrics, put: Ask
+) -> dict[tuple[str, Hashable], Any]:
+    """What metrics share among methods, by their names in the run and subjects."""
+    started: dict[tuple[str, Hashable], Any] = {}
+    for name, options in metrics.items():
+        compute = metric_of(name).shared
+        if compute is not None:
+            for subject in dict.fromkeys(case.subject for case in cases):
+                started[name, subject] = compute(subject, **options)
+    return finished(model, started, put)
+
+
+def common_of(common: Mapping[tuple[str, Hashable], Any], name: str, case: Case) -> tuple[Any, ...]:
+    """The second argument of a metric that shares something among methods; none for the others."""
+    return () if metric_of(name).shared is None else (common[name, case.subject],)
+
+
+def finished(model: Model, started: Mapping[Key, Any], put: Ask) -> dict[Key, Any]:
+    """The results of what was started; in every round all probes go to the model together, equal ones once."""
+    found = {key: each for key, each in started.items() if not isinstance(each, Generator)}
+    waiting: dict[Key, tuple[Asking[Any], Sequence[Probe]]] = {}
+
+    def go_on(key: Key, asking: Asking[Any], answers: Sequence[Outcome] | None) -> None:
         try:
-            metric.send([next(answers) for _ in probes])
+            waiting[key] = (asking, asking.send(answers))  # type: ignore[arg-type]
         except StopIteration as ended:
-            found[number][name] = ended.value
-        else:
-            raise AssertionError(f"{name} asks twice")
-    return [{name: own[name] for name in metrics} for own in found]
+            found[key] = ended.value
+
+    for key, each in started.items():
+        if isinstance(each, Generator):
+            go_on(key, each, None)
+    while waiting:
+        now, waiting = waiting, {}
+        answers = iter(put(model, [probe for _, probes in now.values() for probe in probes]))
+        for key, (asking, probes) in now.items():
+            go_on(key, asking, [next(answers) for _ in probes])
+    return found

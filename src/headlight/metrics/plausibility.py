@@ -10,10 +10,9 @@ from headlight.metrics.case import METRICS, Case, Measure, Measures, check_proto
 
 
 def highest(case: Case, count: int) -> set[int]:
-    """The ordinary positions with the highest scores; equal scores in the order of the text."""
-    places = np.flatnonzero(case.ordinary)
-    order = np.argsort(-case.scores[places], kind="stable")
-    return {int(places[n]) for n in order[:count]}
+    """The ordinary positions with the highest scores."""
+    ordinary = case.ordinary
+    return set([p for p in case.order if ordinary[p]][:count])
 
 
 # ------------------------------------------------------------------------------------ answers
@@ -34,7 +33,7 @@ def hits(case: Case, k: int, protocol: str) -> list[tuple[int, int]]:
     if protocol == "corrected":
         best = highest(case, k)
         return [(len(best & set(answer)), len(answer)) for answer in case.answers]
-    best = {int(p) for p in np.argsort(-case.scores, kind="stable")[:k]}
+    best = set(case.order[:k])
     first = case.answers[0]
     return [(len(best & set(first)), len(first))]
 

@@ -1,7 +1,6 @@
 """Metrics of answers from sources: whole sources are removed from the prompt, and the answer is read again."""
 
 from collections.abc import Sequence
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +12,10 @@ from headlight.metrics.case import (
     Measure,
     Measures,
     Measuring,
+    in_order,
     passed_over,
 )
-from headlight.metrics.statistics import is_constant, rank_correlation
 from headlight.probing.probe import Probe
-from headlight.registry.options import Count, Seed
 
 COUNTS = (1, 3)
 """How many of the highest sources are removed at once."""
@@ -50,17 +48,18 @@ def without(case: Case, removed: Sequence[bool]) -> Probe:
     needs={"sources", "removal", "probability"},
     better="higher",
     paper="Cohen-Wang et al. (2024)",
+    takes="3",
 )
 def top_drop(case: Case) -> Measuring:
     """How much the answer's log-probability falls when the 1 or 3 highest sources are removed.
 
-    log p(answer | all sources) − log p(answer | all but the k highest); equal scores in the prompt's order.
+    log p(answer | all sources) − log p(answer | all but the k highest).
     A prompt with k sources or fewer is passed over.
     """
     count = source_count(case)
     if count < 2:
         return passed_over(NO_SOURCES)
-    order = np.argsort(-source_scores(case), kind="stable")
+    order = in_order(source_scores(case), case.subject.row.ids)
     counts = [k for k in COUNTS if k < count]
     cases = [[number in order[:k] for number in range(count)] for k in counts]
     whole, *left = yield [case.subject.whole, *(without(case, removed) for removed in cases)]
@@ -68,41 +67,6 @@ def top_drop(case: Case) -> Measuring:
         str(k): Measure(whole.log_probability - answer.log_probability)
         for k, answer in zip(counts, left, strict=True)
     }
-
-
-@METRICS.register(
-    "lds",
-    group="sources",
-    needs={"sources", "removal", "probability"},
-    better="higher",
-    paper="Park et al. (2023), Cohen-Wang et al. (2024)",
-)
-def lds(case: Case, *, samples: Count = 64, seed: Seed = 0) -> Measuring:
-    """The linear datamodeling score: how well added-up scores of sources rank what is left without the others.
-
-    Spearman's ρ between Σ scores of the sources that are kept and the answer's log-probability, over all
-    choices of sources if there are no more than `samples`, else over drawn ones, each source kept with
-    probability ½.
-    """
-    count = source_count(case)
-    if count < 2:
-        return passed_over(NO_SOURCES)
-    kept = choices(count, samples, seed)
-    answers = yield [without(case, row) for row in (~kept).tolist()]
-    sums = np.round(kept @ source_scores(case), 9)
-    logs = np.array([answer.log_probability for answer in answers])
-    if is_constant(sums) or is_constant(logs):
-        return passed_over(
-            "all scores of sources are 0, or the answer's probability does not change"
-        )
-    return {"": Measure(rank_correlation(sums, logs))}
-
-
-def choices(count: int, samples: int, seed: int) -> NDArray[np.bool_]:
-    """Which sources are kept [choice, source]: all choices if there are at most `samples`, else drawn ones."""
-    if 2**count <= samples:
-        return np.array(list(product((True, False), repeat=count)))
-    return np.random.default_rng(seed).random((samples, count)) < 0.5
 
 
 @METRICS.register(

@@ -163,6 +163,13 @@ def is_constant(values: NDArray[Any]) -> bool:
     return len(values) < 2 or bool(np.ptp(values) == 0)
 
 
+def linear_correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """Pearson's r; NaN if either side is constant."""
+    if is_constant(first) or is_constant(second):
+        return math.nan
+    return float(np.corrcoef(first, second)[0, 1])
+
+
 def rank_correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
     """Spearman's ρ with mean ranks for equal values; NaN if either side is constant."""
     if is_constant(first) or is_constant(second):

@@ -13,7 +13,7 @@ from headlight.plot.heads import (
 )
 from headlight.plot.layers import layers
 from headlight.plot.mixing import matrix
-from headlight.plot.runs import bars, boxes, class_words, curves, option_curve
+from headlight.plot.runs import bars, boxes, class_words, curves, front, option_curve
 from headlight.plot.text import text
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "class_words",
     "curves",
     "dark_paper",
+    "front",
     "generation",
     "head_effects",
     "head_map",

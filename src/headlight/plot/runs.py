@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from headlight.errors import InvalidInput
 from headlight.evaluation.results import Results
-from headlight.metrics.case import axes_of
+from headlight.evaluation.standings import cost_of, standings
+from headlight.metrics.case import axes_of, metric_of
 from headlight.plot.canvas import colour, figure, ink, inked
 from headlight.plot.fonts import families, verbatim
 from headlight.registry.entries import parse_specification, written
@@ -88,6 +89,43 @@ def bars(results: Results, metric: str) -> "Figure":
     axes.set_yticks(range(len(order)), order, fontsize=8)
     axes.axvline(0, color=ink(), linewidth=0.6)
     axes.set(xlabel=metric)
+    return drawn
+
+
+def front(results: Results, metric: str) -> "Figure":
+    """The mean of a metric against the passes that each method takes, with its interval.
+
+    A line joins the methods for which no other is better for as little: the front of Pareto. The cost comes
+    from the metric `passes`, or from `runtime` if that is all there is.
+    """
+    found = standings(results, metric)
+    drawn, axes = figure(7.5, 4.6)
+    for each in found:
+        hue = colour(VERMILION if each.is_on_front else BLUE)
+        if not math.isnan(each.score.low):
+            ends = [each.score.low, each.score.high]
+            axes.plot([each.passes] * 2, ends, color=hue, linewidth=0.8, alpha=0.5)
+        axes.plot(each.passes, each.score.mean, "o", color=hue, markersize=4)
+        axes.annotate(
+            each.method,
+            (each.passes, each.score.mean),
+            xytext=(4, 2),
+            textcoords="offset points",
+            fontsize=6,
+            color=ink(),
+            fontweight="bold" if each.is_on_front else "normal",
+        )
+    ahead = [each for each in found if each.is_on_front]
+    axes.step(
+        [each.passes for each in ahead],
+        [each.score.mean for each in ahead],
+        where="post",
+        color=colour(VERMILION),
+        linewidth=1.0,
+    )
+    axes.set_xscale("log")
+    arrow = {"higher": "higher is better", "lower": "lower is better"}[metric_of(metric).better]
+    axes.set(xlabel=f"cost in plain passes ({cost_of(results)})", ylabel=f"{metric} ({arrow})")
     return drawn
 
 

@@ -1,12 +1,16 @@
 """The only loop that runs a model on perturbed inputs: each once, packed with others of similar length."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from headlight.batch import collate
+from headlight.errors import UnsupportedModel
 from headlight.models.model import Model
 from headlight.probing.probe import Outcome, Probe
 from headlight.running.double import double
@@ -14,6 +18,9 @@ from headlight.running.logits import logits_of
 from headlight.running.memory import TOKENS_AT_ONCE, in_halves
 from headlight.running.undisturbed import plain_state, undisturbed
 from headlight.trace.goal import Goal, kind_of
+
+Ask = Callable[[Model, Sequence[Probe]], list[Outcome]]
+"""What puts probes to a model."""
 
 
 def ask(
@@ -51,7 +58,8 @@ def answered(model: Model, batch: Sequence[Probe]) -> list[Outcome]:
     if model.gives_few_logits:
         read = sorted({position for probe in batch for position in probe.positions})
         inputs = replace(inputs, read=tuple(read))
-    logits = logits_of(model, inputs).double()
+    with thinned(model, batch):
+        logits = logits_of(model, inputs).double()
 
     def column(values: Sequence[tuple[int, ...]]) -> Tensor:
         return torch.tensor(values, device=logits.device)
@@ -72,3 +80,36 @@ def answered(model: Model, batch: Sequence[Probe]) -> list[Outcome]:
     rows = torch.arange(len(batch), device=logits.device)
     predicted = logits[rows, goal.columns[:, 0]].argmax(-1).tolist()
     return [Outcome(*fields) for fields in zip(values, logs, predicted, strict=True)]
+
+
+@contextmanager
+def thinned(model: Model, batch: Sequence[Probe]) -> Iterator[None]:
+    """Set elements of word embeddings to 0 where probes keep only a share of them."""
+    if all(probe.kept is None for probe in batch):
+        yield
+        return
+    if model.is_encoder_decoder:
+        raise UnsupportedModel(
+            f"{model.family} is an encoder-decoder, which reads its text twice, so that parts of its "
+            "embeddings cannot be left out. Use metrics that remove whole tokens."
+        )
+
+    def thin(_module: Any, _args: Any, output: Tensor) -> Tensor:
+        return output * kept_elements(batch, output)
+
+    # It runs before hooks that others have set, which then see what the network sees.
+    handle = model.word_embeddings.register_forward_hook(thin, prepend=True)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def kept_elements(batch: Sequence[Probe], embeddings: Tensor) -> Tensor:
+    """1 for elements that are kept, else 0 [row token element]. Equal seeds draw the same for every text."""
+    found = np.ones(embeddings.shape, bool)
+    for row, probe in enumerate(batch):
+        if probe.kept is not None:
+            drawn = np.random.default_rng(probe.draw).random((len(probe), embeddings.shape[-1]))
+            found[row, : len(probe)] = drawn < np.array(probe.kept)[:, None]
+    return torch.from_numpy(found).to(embeddings)

@@ -10,13 +10,19 @@ from headlight.models.model import POOLED, Model
 
 @dataclass(frozen=True)
 class Probe:
-    """One input and the logits that are read: of these classes, at these token positions."""
+    """One input and the logits that are read: of these classes, at these token positions.
+
+    kept: the share of the elements of each token's embedding that are not set to 0, drawn with the seed `draw`;
+    None keeps all of them.
+    """
 
     ids: tuple[int, ...]
     attended: tuple[bool, ...]
     types: tuple[int, ...] | None
     positions: tuple[int, ...]
     classes: tuple[int, ...]
+    kept: tuple[float, ...] | None = None
+    draw: int = 0
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -44,6 +50,7 @@ class Subject:
     is_pooled: bool
     mask_id: int | None
     pad_id: int | None
+    unknown_id: int | None = None
 
     @property
     def whole(self) -> Probe:
@@ -76,14 +83,20 @@ class Subject:
             attended = tuple(seen and p not in gone for p, seen in enumerate(attended))
         return tuple(token if p in gone else i for p, i in enumerate(self.row.ids)), attended
 
+    def thinned(self, kept: Sequence[float], draw: int) -> Probe:
+        """The row with only these shares of the elements of its embeddings, drawn with a seed."""
+        return replace(self.whole, kept=tuple(kept), draw=draw)
+
     def token(self, change: str) -> int:
         """The token that replaces a removed one; with 'hide' the model cannot see it, so any token will do."""
         if change in ("pad", "pad_attended"):
             return self.pad_id or 0
+        if change == "unknown":
+            if self.unknown_id is None:
+                raise missing_token(change, "n unknown token")
+            return self.unknown_id
         if self.mask_id is None and change == "mask":
-            raise InvalidOption(
-                "change='mask' needs a mask token, which this model does not have. Use 'delete' or 'pad'."
-            )
+            raise missing_token(change, " mask token")
         return self.mask_id if self.mask_id is not None else self.pad_id or 0
 
     def shorter(self, gone: set[int]) -> Probe:
@@ -117,6 +130,14 @@ def subject_of(model: Model, row: Row, positions: Sequence[int], classes: Sequen
         is_pooled=model.task in POOLED,
         mask_id=None if tokenizer is None else tokenizer.mask_token_id,
         pad_id=model.pad_id,
+        unknown_id=None if tokenizer is None else tokenizer.unk_token_id,
+    )
+
+
+def missing_token(change: str, token: str) -> InvalidOption:
+    """The error for a change that needs a token which the model does not have."""
+    return InvalidOption(
+        f"change='{change}' needs a{token}, which this model does not have. Use 'delete' or 'pad'."
     )
 
 
@@ -129,6 +150,7 @@ def check_change(change: str) -> None:
 CHANGES = {
     "delete": "the text becomes shorter",
     "mask": "the mask token replaces it",
+    "unknown": "the unknown token replaces it",
     "pad": "the pad token replaces it and is not attended to",
     "hide": "the mask token replaces it and is not attended to",
     "pad_attended": "the pad token replaces it and is attended to, as in released code",

@@ -30,7 +30,9 @@ class Entry:
     method is made of them; `layered` its scores of every layer, if it is their sum.
     `better` says which values of a metric are good for a method, `group` under which heading a report shows it,
     `roles` which further scores it compares, `axes` what its curve shows (across, up), `chunked` in which
-    protocols its mean is the mean of means of chunks.
+    protocols its mean is the mean of means of chunks, `takes` how many passes it asks for. `shared` computes
+    what a metric must know of an example whatever the method: a function of its subject and of the metric's
+    options, whose result is the metric's second argument.
     `preset` names the rules by which a method sends relevance, if it has no option for them. `settled`
     are options that are part of the name, as in NAME:OPTION=VALUE. `is_laborious` marks a method that
     computes for a long time besides its passes; `is_order` one whose scores say which token comes before which,
@@ -51,6 +53,8 @@ class Entry:
     roles: tuple[str, ...] = ()
     axes: tuple[str, str] | None = None
     chunked: tuple[str, ...] = ()
+    takes: str = ""
+    shared: Function | None = None
     preset: str = ""
     is_laborious: bool = False
     is_order: bool = False

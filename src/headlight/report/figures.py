@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from headlight.evaluation.results import Results
 from headlight.metrics.case import metric_of
 from headlight.plot.canvas import save
-from headlight.plot.runs import bars, boxes, class_words, curves, option_curve
+from headlight.plot.runs import bars, boxes, class_words, curves, front, option_curve
 from headlight.registry.entries import parse_specification
+from headlight.report.sheets import fronted_metrics
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,6 +32,8 @@ def figures(results: Results) -> "Iterator[tuple[str, str, Figure]]":
             )
         if COMPARED & set(entry.roles):
             yield f"boxes-{metric}", f"{metric}: spread over examples", boxes(results, metric)
+    for metric in fronted_metrics(results):
+        yield f"front-{metric}", f"{metric} against cost", front(results, metric)
     for option in swept_options(results):
         for metric in results.metrics:
             if metric.split("@")[0] in ("aopc", "log_odds"):

@@ -9,6 +9,7 @@ from headlight.display import DISPLAYS
 from headlight.evaluation.results import Results
 from headlight.renderers.html import PAGE
 from headlight.report.figures import figures
+from headlight.report.sheets import html_sheet, sheets
 from headlight.report.tables import Grid, grids
 
 if TYPE_CHECKING:
@@ -71,10 +72,11 @@ def facts(results: Results) -> str:
 
 
 def tables(results: Results) -> str:
-    """The tables of a run: every metric for every method."""
+    """The tables of a run: every metric for every method, and how methods stand."""
     shown = "".join(map(html_table, grids(results, widest=12)))
     note = "Mean and 95 % bootstrap interval. The best method is bold; random is never marked."
-    return f"{shown}<p><small>{note}</small></p>"
+    further = "".join(map(html_sheet, sheets(results)))
+    return f"{shown}<p><small>{note}</small></p>{further}"
 
 
 def html_table(grid: Grid) -> str:

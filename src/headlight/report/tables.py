@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
-from headlight.errors import InvalidOption
 from headlight.evaluation.results import Results
 from headlight.metrics.case import GROUPS, heading_of, metric_of
 from headlight.metrics.statistics import Summary
 from headlight.renderers.latex import escaped
 
 ARROWS = {"higher": "↑", "lower": "↓", "": ""}
-FORMATS = ("terminal", "markdown", "latex", "csv")
 
 
 @dataclass(frozen=True)
@@ -165,16 +163,6 @@ def comma_separated(results: Results) -> str:
                 values = [getattr(found, name) for name in names]
                 writer.writerow((metric, metric_of(metric).better, method, *values))
     return sink.getvalue()
-
-
-def written(results: Results, form: str) -> str:
-    """All tables of a run as text."""
-    if form == "csv":
-        return comma_separated(results)
-    if form in ("markdown", "latex"):
-        make = markdown if form == "markdown" else latex
-        return "\n".join(make(grid) for grid in grids(results))
-    raise InvalidOption(f"format '{form}' does not exist. Use one of {', '.join(FORMATS)}.")
 
 
 def comparison_rows(results: Results, method: str, metrics: Sequence[str]) -> list[tuple[str, ...]]:
