@@ -13,7 +13,7 @@ LAYERS = {
     for number, layers in enumerate(
         (
             ("errors", "frozen", "shapes"),
-            ("text", "units", "progress", "display", "tokens", "amounts"),
+            ("text", "units", "progress", "display", "tokens", "amounts", "making"),
             ("files", "registry", "target"),
             ("batch", "attribution", "headmask", "tokenmixing"),
             ("answer",),
@@ -25,6 +25,7 @@ LAYERS = {
             ("loading",),
             ("heads", "methods"),
             ("data", "explaining", "using"),
+            ("foreign",),
             ("evaluation",),
             ("plot",),
             ("report",),
@@ -51,7 +52,8 @@ INSIDE = {
     "evaluation": (
         ("settings", "records", "sourced"),
         ("plan", "parts", "predictions"),
-        ("manifest", "queue", "attribute", "columns"),
+        ("manifest", "queue", "given", "columns"),
+        ("attribute",),
         ("folder", "measure"),
         ("estimate", "results"),
         ("local",),

@@ -8,8 +8,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from headlight.display import DISPLAYS
+from headlight.making import MAKING
 
 if TYPE_CHECKING:
+    from headlight import foreign as foreign
     from headlight import heads as heads
     from headlight import plot as plot
     from headlight import using as using
@@ -55,6 +57,7 @@ def find_display(kind: str) -> None:
 
 
 DISPLAYS.find = find_display
+MAKING.find = lambda: import_module("headlight.foreign.scores").from_scores
 
 __all__ = [
     "ABLATIONS",
@@ -126,7 +129,7 @@ HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name in ("heads", "plot", "using"):
+    if name in ("foreign", "heads", "plot", "using"):
         return import_module(f"headlight.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'headlight' has no attribute '{name}'")

@@ -99,7 +99,7 @@ def cases_of(
             subject=known[number].subject,
             scores=np.array(record.scores, np.float64),
             method=record.method,
-            signed=entry_of(record.method).signed,
+            signed=is_signed(record),
             gold=record.gold,
             predicted=record.predicted,
             marks=known[number].marks,
@@ -110,6 +110,11 @@ def cases_of(
             explained=math.nan if record.logit is None else record.logit,
         )
         yield number, case
+
+
+def is_signed(record: AttributionRecord) -> bool:
+    """Whether scores have a sign: of methods the registry knows it, given ones say it."""
+    return entry_of(record.method).signed if record.signed is None else record.signed
 
 
 def measured_example(model: Model, example: Example, record: AttributionRecord) -> MeasuredExample:
