@@ -44,7 +44,7 @@ INSIDE = {
         ("plan",),
         ("batches",),
         ("continuation", "conservation", "prediction", "long_texts", "removal"),
-        ("robust", "prompts", "ablation"),
+        ("robust", "prompts", "ablation", "trust"),
         ("written",),
         ("thoughts", "ablated"),
         ("answers", "explain", "generation", "labels", "layers", "mix"),

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from headlight.explaining.labels import explain_labels
     from headlight.explaining.layers import explain_layers
     from headlight.explaining.mix import mix
+    from headlight.explaining.trust import trust
     from headlight.headmask import HeadMask
     from headlight.loading.load import load
     from headlight.loading.wrap import wrap
@@ -94,6 +95,7 @@ __all__ = [
     "mix",
     "open_run",
     "render",
+    "trust",
     "wrap",
 ]
 
@@ -124,6 +126,7 @@ HOMES = {
     "mix": "explaining.mix",
     "open_run": "evaluation.results",
     "render": "renderers",
+    "trust": "explaining.trust",
     "wrap": "loading.wrap",
 }
 

@@ -1,7 +1,7 @@
 """Explains a shard: scores of all methods for the explained class, and further scores that metrics compare."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from headlight.attribution import Attribution
@@ -37,7 +37,7 @@ class Shard:
     settings: Settings
     models: Callable[[str], Model]
     predictions: list[ExamplePrediction]
-    given: Given = NOTHING
+    given: Given = field(default_factory=dict)
 
     @property
     def model(self) -> Model:

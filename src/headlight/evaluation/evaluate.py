@@ -72,8 +72,8 @@ def evaluate(
     sanity: how many examples the slow metrics use. shard: examples per job. threads: threads per job.
     engine: 'local', or 'ray' for a cluster at `address`.
     attributions: explanations made elsewhere (`Attribution.from_scores`, `headlight.foreign`), or files of
-        them, that are measured beside the methods, or instead of them with methods=(). Each needs one attribution
-        for every example; without data their texts are the examples.
+        them, that are measured beside the methods, or instead of them with methods=(). Each needs one for every
+        example; without data their texts are the examples.
     device, dtype: where and in which type models are loaded by their names, as in `load`. A run may be resumed
         on another device, but not in another type, which changes scores. Rivals have the type of the model.
     """

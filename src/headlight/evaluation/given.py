@@ -101,10 +101,10 @@ def check_given(given: Given, examples: Sequence[Example], metrics: Metrics) -> 
     names = ", ".join(f"'{method}'" for method in given)
     left = [name for name in metrics if name not in scored(metrics)]
     if left:
-        say(f"{', '.join(left)} need more than scores, so they do not measure {names}.")
+        say(f"{names} cannot be measured by {', '.join(left)}, for which scores are not enough.")
     if len(left) == len(metrics):
         raise InvalidOption(
-            f"{', '.join(left)} need more than the scores that were given. Add a metric such as aopc."
+            f"scores are not enough for {', '.join(left)}, and only scores were given. Add a metric such as aopc."
         )
 
 

@@ -110,7 +110,7 @@ class Prepared:
     methods: tuple[str, ...]
     metrics: Metrics
     models: Callable[[str], Model]
-    given: Given = NOTHING
+    given: Given = field(default_factory=dict)
 
 
 def prepare(request: Request) -> Prepared:
