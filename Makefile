@@ -12,7 +12,7 @@ REVIEW := a charming and often affecting journey, though the plot is thin
 # Without its bytecode every start of Python compiles torch and transformers again, which takes longer than most tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all check check-page coverage lint docs bench bench-compare peers faithfulness answers families precision load kill-test clean
+.PHONY: install demo test test-all check check-page coverage lint docs bench bench-compare peers faithfulness answers families precision trust load kill-test clean
 
 install: $(VENV)/.installed
 
@@ -116,6 +116,10 @@ answers: install  ## find the sources of answers on questions below DATA=…; wr
 	$(BIN)/python -m benchmarks.answers.run --data $(DATA)
 	$(BIN)/python -m benchmarks.answers.run --data $(DATA) --cost
 	$(BIN)/python -m benchmarks.answers.page
+	$(BIN)/python benchmarks/seal.py
+
+trust: install  ## how often the verdict on one map is right, about 20 minutes; writes benchmarks/trust/results.*
+	$(BIN)/python -m benchmarks.trust.run
 	$(BIN)/python benchmarks/seal.py
 
 precision: install  ## measure scores of 16-bit networks, and those without sinks; writes benchmarks/precision/* and sinks/*

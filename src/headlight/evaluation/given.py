@@ -53,7 +53,8 @@ def given_of(model: Model, attributions: Iterable[GivenAttribution]) -> Given:
 def check_measurable(model: Model, attribution: Attribution) -> None:
     """Refuse an attribution of another model, of words, of bare ids, or with the name of a method of ours."""
     name = attribution.method
-    if parse_specification(name)[0] in {*METHODS, *ABLATIONS}:
+    own = parse_specification(name)[0]
+    if own in METHODS or own in ABLATIONS:
         raise InvalidOption(
             f"the given attributions are called '{name}', as a method of headlight is. Give them another name: "
             "dataclasses.replace(attribution, method='…')."
@@ -104,7 +105,7 @@ def check_given(given: Given, examples: Sequence[Example], metrics: Metrics) -> 
         say(f"{names} cannot be measured by {', '.join(left)}, for which scores are not enough.")
     if len(left) == len(metrics):
         raise InvalidOption(
-            f"scores are not enough for {', '.join(left)}, and only scores were given. Add a metric such as aopc."
+            f"scores are not enough for {', '.join(left)}, and nothing else is asked. Add one such as aopc."
         )
 
 

@@ -124,7 +124,7 @@ def prepare(request: Request) -> Prepared:
     settings = Settings(
         model=name,
         fingerprint=fingerprint(model),
-        data=request.data if isinstance(request.data, str) else f"{len(examples)} examples",
+        data=data_name(request.data, len(examples)),
         data_hash=data_hash(examples),
         count=len(examples),
         labels=tuple(names if request.labels is None else request.labels),
@@ -145,6 +145,13 @@ def prepare(request: Request) -> Prepared:
     check_ablations(request.methods, examples, metrics)
     check_given(given, examples, metrics)
     return Prepared(settings, examples, tuple(request.methods), metrics, models, given)
+
+
+def data_name(data: str | Sequence[Example] | None, count: int) -> str:
+    """What reports call the data; without any, there are that many texts of given attributions."""
+    if data is None:
+        return f"{count} given texts"
+    return data if isinstance(data, str) else f"{len(data)} examples"
 
 
 def check_methods(model: Model, settings: Settings, methods: Sequence[str]) -> None:

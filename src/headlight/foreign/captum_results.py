@@ -91,7 +91,21 @@ def from_written(model: Model, text: Text, result: Any, method: str) -> Attribut
             "a method of captum that gives token_attr, or let the model write one token."
         )
     scores = result.seq_attr if by_token is None else by_token[0]
-    made: Attribution = from_scores(
-        model, text, scores, tokens=list(result.input_tokens), target=output[0], method=method
+    return from_scores(
+        model,
+        text,
+        scores,
+        tokens=list(result.input_tokens),
+        target=token_of(model, output[0]),
+        method=method,
     )
-    return made
+
+
+def token_of(model: Model, token: str) -> str | int:
+    """The id of a token that is written as in the vocabulary; a text of one token may be several there."""
+    if model.tokenizer is None:
+        return token
+    number = model.tokenizer.convert_tokens_to_ids(token)
+    if isinstance(number, int) and number != model.tokenizer.unk_token_id:
+        return number
+    return token

@@ -35,6 +35,8 @@ SLIGHT = LITTLE / 2
 """The least gain over random orders that counts as somewhat better; also a choice."""
 CLEAR, SOME = 1.6, 0.8
 """The least leads of a map that is clearly and somewhat better than chance."""
+NOTHING = 1e-9
+"""Differences of probabilities below this are rounding."""
 LOW_QUANTILE, HIGH_QUANTILE = 0.1, 0.9
 """Nine in ten random orders are above the first, nine in ten below the second: the band that the page draws."""
 
@@ -88,9 +90,9 @@ class Trust:
     def lead(self) -> float:
         """The gain in standard deviations of the random orders."""
         spread = float(self.random_means.std(ddof=1)) if len(self.random) > 1 else 0.0
-        if spread:
+        if spread > NOTHING:
             return self.gain / spread
-        return float(np.sign(self.gain)) * inf if self.gain else 0.0
+        return float(np.sign(self.gain)) * inf if abs(self.gain) > NOTHING else 0.0
 
     @property
     def fall(self) -> float:
