@@ -12,7 +12,7 @@ REVIEW := a charming and often affecting journey, though the plot is thin
 # Without its bytecode every start of Python compiles torch and transformers again, which takes longer than most tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all check check-page coverage lint docs bench bench-compare peers faithfulness answers families peel precision load kill-test clean
+.PHONY: install demo test test-all check check-page coverage lint docs bench bench-compare peers faithfulness answers families peel precision trust load mask-lrp kill-test clean
 
 install: $(VENV)/.installed
 
@@ -112,6 +112,11 @@ faithfulness: install  ## evaluate on real data below DATA=…; writes benchmark
 	$(BIN)/python benchmarks/faithfulness/run.py --data $(DATA)
 	$(BIN)/python benchmarks/seal.py
 
+mask-lrp: install  ## does a head mask help relevance? Hours on data below DATA=…; goes on where it stopped; writes benchmarks/mask_lrp/*
+	$(BIN)/python -m benchmarks.mask_lrp.run --data $(DATA)
+	$(BIN)/python -m benchmarks.mask_lrp.page
+	$(BIN)/python benchmarks/seal.py
+
 answers: install  ## find the sources of answers on questions below DATA=…; writes benchmarks/answers/results.*
 	$(BIN)/python -m benchmarks.answers.run --data $(DATA)
 	$(BIN)/python -m benchmarks.answers.run --data $(DATA) --cost
@@ -121,6 +126,10 @@ answers: install  ## find the sources of answers on questions below DATA=…; wr
 
 peel: install  ## measure peel beside its bases on data below DATA=…; goes on where it stopped; writes benchmarks/peel/results.*
 	$(BIN)/python -m benchmarks.peel.run --data $(DATA) --seconds 3600
+	$(BIN)/python benchmarks/seal.py
+
+trust: install  ## how often the verdict on one map is right, about 20 minutes; writes benchmarks/trust/results.*
+	$(BIN)/python -m benchmarks.trust.run
 	$(BIN)/python benchmarks/seal.py
 
 precision: install  ## measure scores of 16-bit networks, and those without sinks; writes benchmarks/precision/* and sinks/*

@@ -182,7 +182,10 @@ def models_page() -> str:
         users = ", ".join(f"`{entry.name}`" for entry in CATALOGUE.values() if entry.base is base)
         place, revision = base.package, ""
         if base.revision:
-            place, revision = f"[{base.name}](https://huggingface.co/{base.name})", f"`{base.revision}`"
+            place, revision = (
+                f"[{base.name}](https://huggingface.co/{base.name})",
+                f"`{base.revision}`",
+            )
         parts.append(f"| {place} | {users} | {base.licence} | {revision} | `{base.sha256}` |")
     for entry in CATALOGUE.values():
         parts += ["", f"## `{entry.name}`", "", *card(entry)]

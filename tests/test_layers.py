@@ -13,7 +13,7 @@ LAYERS = {
     for number, layers in enumerate(
         (
             ("errors", "frozen", "shapes"),
-            ("text", "units", "progress", "display", "tokens", "amounts"),
+            ("text", "units", "progress", "display", "tokens", "amounts", "making"),
             ("files", "registry", "target"),
             ("batch", "attribution", "headmask", "tokenmixing", "answer_fields"),
             ("answer", "ablated"),
@@ -26,6 +26,7 @@ LAYERS = {
             ("methods",),
             ("heads",),
             ("data", "explaining", "using"),
+            ("foreign",),
             ("evaluation",),
             ("plot",),
             ("report",),
@@ -44,7 +45,7 @@ INSIDE = {
         ("plan",),
         ("batches",),
         ("continuation", "conservation", "prediction", "long_texts", "removal"),
-        ("robust", "prompts", "ablation"),
+        ("robust", "prompts", "ablation", "trust"),
         ("written",),
         ("thoughts", "ablated"),
         ("answers", "explain", "generation", "heads_off", "labels", "layers", "mix"),
@@ -52,7 +53,8 @@ INSIDE = {
     "evaluation": (
         ("settings", "records", "sourced", "contrasted"),
         ("plan", "parts", "predictions"),
-        ("manifest", "queue", "attribute", "columns"),
+        ("manifest", "queue", "given", "columns"),
+        ("attribute",),
         ("folder", "measure"),
         ("estimate", "results"),
         ("standings",),

@@ -57,6 +57,7 @@ def test_public_names_are_these() -> None:
         "mix",
         "open_run",
         "render",
+        "trust",
         "wrap",
     ]
 

@@ -8,8 +8,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from headlight.display import DISPLAYS
+from headlight.making import MAKING
 
 if TYPE_CHECKING:
+    from headlight import foreign as foreign
     from headlight import heads as heads
     from headlight import plot as plot
     from headlight import using as using
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from headlight.explaining.labels import explain_labels
     from headlight.explaining.layers import explain_layers
     from headlight.explaining.mix import mix
+    from headlight.explaining.trust import trust
     from headlight.headmask import HeadMask
     from headlight.loading.load import load
     from headlight.loading.wrap import wrap
@@ -57,6 +60,7 @@ def find_display(kind: str) -> None:
 
 
 DISPLAYS.find = find_display
+MAKING.find = lambda: import_module("headlight.foreign.scores").from_scores
 
 __all__ = [
     "ABLATIONS",
@@ -97,6 +101,7 @@ __all__ = [
     "mix",
     "open_run",
     "render",
+    "trust",
     "wrap",
 ]
 
@@ -131,12 +136,13 @@ HOMES = {
     "mix": "explaining.mix",
     "open_run": "evaluation.results",
     "render": "renderers",
+    "trust": "explaining.trust",
     "wrap": "loading.wrap",
 }
 
 
 def __getattr__(name: str) -> object:
-    if name in ("heads", "plot", "using"):
+    if name in ("foreign", "heads", "plot", "using"):
         return import_module(f"headlight.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'headlight' has no attribute '{name}'")

@@ -1,7 +1,7 @@
 """`Attribution`: the scores of one explained input. It is frozen; every operation returns a new one."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import or_
 from pathlib import Path
@@ -25,6 +25,9 @@ from headlight.files.fields import (
 )
 from headlight.files.storage import read_json, save_json
 from headlight.frozen import FrozenMapping
+from headlight.making import MAKING, Named
+from headlight.target import TargetLike
+from headlight.text import Text
 from headlight.tokens import in_scale, outside_names, spelled
 
 if TYPE_CHECKING:
@@ -299,6 +302,32 @@ class Attribution:
                 "versions": dict(plain["versions"]),
             }
         )
+
+    @staticmethod
+    def from_scores(
+        model: Named,
+        text: Text,
+        scores: Any,
+        *,
+        method: str,
+        target: TargetLike = None,
+        tokens: Sequence[str] | None = None,
+        words: Sequence[str] | None = None,
+        spans: Sequence[tuple[int, ...]] | None = None,
+        signed: bool = True,
+    ) -> "Attribution":
+        """An attribution of the model's tokens from scores that were computed elsewhere.
+
+        The scores are of the model's own tokens, of other `tokens` or `words` of the text, all and in order,
+        or of characters, `spans`; the last three are put on the model's tokens by characters. method: a name
+        for where they are from. target: what was explained, by default what the model predicts.
+        `headlight.foreign.from_scores` says more, and `headlight.foreign` reads what other packages return.
+        """
+        pieces = {"tokens": tokens, "words": words, "spans": spans}
+        made: Attribution = MAKING.from_scores(
+            model, text, scores, method=method, target=target, signed=signed, **pieces
+        )
+        return made
 
     def to_dataframe(self) -> "pandas.DataFrame":
         """A pandas table with one row per token."""

@@ -76,6 +76,22 @@ def test_a_dry_run_says_what_it_costs_and_does_nothing(
     assert not (tmp_path / "run").exists()
 
 
+def test_explanations_from_a_file_are_measured(folder: str, tmp_path: Path) -> None:
+    path = tmp_path / "lime.jsonl"
+    records = [
+        {"text": "a charming film", "words": ["a", "charming", "film"], "scores": [0, 2, 1]},
+        {"text": "a bad plot", "words": ["a", "bad", "plot"], "scores": [0, 1, 1]},
+    ]
+    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    said = run(
+        "evaluate", "--model", folder, "--attributions", str(path), "--methods", "none", "--metrics", "aopc",
+        "--threads", "1",
+    )  # fmt: skip
+    assert "2 given texts" in said
+    assert "lime" in said
+    assert "random" not in said
+
+
 def test_the_help_names_the_defaults() -> None:
     shown = CliRunner().invoke(app, ["evaluate", "--help"], env={"COLUMNS": "1000"}).stdout
     assert f"Default: {', '.join(DEFAULT_METHODS)}." in shown

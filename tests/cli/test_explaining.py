@@ -151,3 +151,25 @@ def test_layers_of_a_network_without_attention_stand_without_a_rollout(
     assert rollout_of(blind, TEXT, headlight.Target()) == []
     (found,) = rollout_of(classifier, TEXT, headlight.Target())
     assert found.method == "rollout"
+
+
+def test_trust_is_said_after_the_maps_or_beside_a_file(folder: str, tmp_path: Path) -> None:
+    arguments = ("explain", TEXT, "-m", folder, "-a", "attcat", "-a", "random", "--trust")
+    said = run(*arguments).splitlines()
+    assert said[-2].startswith("attcat: ")
+    assert said[-1].startswith("random: ")
+    assert "Removing its highest-scored words step by step leaves ‘" in said[-1]
+    result = CliRunner().invoke(app, [*arguments, "-f", "json", "--words"])
+    assert result.exit_code == 0
+    assert len(json.loads(result.stdout)) == 2
+    assert "attcat: " in result.stderr
+    (tmp_path / "two.txt").write_text("a good film\na dull plot\n")
+    several = run("explain", "-i", str(tmp_path / "two.txt"), "-m", folder, "--trust").splitlines()
+    assert [line.split(":")[0][:6] for line in several[-2:]] == ["text 1", "text 2"]
+
+
+@pytest.mark.parametrize("other", [("--contrast", "0"), ("--stride", "3"), ("--layers",)])
+def test_trust_does_not_go_with_every_option(folder: str, other: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(app, ["explain", TEXT, "-m", folder, "--trust", *other])
+    assert result.exit_code != 0
+    assert f"--trust does not go with {other[0]}" in " ".join(str(result.exception).split())

@@ -79,7 +79,9 @@ def test_the_word_that_decides_is_the_marked_one() -> None:
 def test_what_is_no_choice_is_refused(exact: Model, classifier: Model) -> None:
     with pytest.raises(InvalidOption, match="which answer rather than which is explained"):
         headlight.evaluate(exact, EXAMPLES, ["random"], ["source_recall"])
-    with pytest.raises(InvalidOption, match="'top_drop' needs examples from which something can be removed"):
+    with pytest.raises(
+        InvalidOption, match="'top_drop' needs examples from which something can be removed"
+    ):
         headlight.evaluate(exact, EXAMPLES, ["random"], ["top_drop"], explain="gold")
     with pytest.raises(InvalidOption, match="'leave_one_out' removes sources, and not all"):
         headlight.evaluate(exact, EXAMPLES, ["leave_one_out"], ["source_recall"], explain="gold")

@@ -33,6 +33,7 @@ from headlight.cli.options import (
     quiet_libraries,
 )
 from headlight.errors import InvalidOption
+from headlight.files.opening import existing
 from headlight.loading.placement import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
@@ -82,18 +83,19 @@ class TableForm(StrEnum):
     "headlight evaluate --model qa --data samples/qa --methods all --metrics precision_at_k --out runs/qa\n\n"
     "headlight evaluate --data reviews.csv:text,label --metrics aopc,aopc@mask_lrp --out runs/mine\n\n"
     "headlight evaluate --data sst2 --methods all --metrics all --engine ray --out runs/sst2\n\n"
+    "headlight evaluate --attributions shap.jsonl --methods attn_lrp,random --metrics aopc\n\n"
     "headlight evaluate --data sst2 --model ./my-model --device cuda --dtype bfloat16 --out runs/half"
 )
 def evaluate(
     data: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--data",
             "-d",
             help="A data set by name (`headlight data` lists them), a local copy of one as NAME=FILE, or a "
-            "file with its columns as FILE:TEXT,LABEL.",
+            "file with its columns as FILE:TEXT,LABEL. Default: the texts of --attributions.",
         ),
-    ],
+    ] = None,
     model: ModelOption = DEFAULT_MODEL,
     device: DeviceOption = None,
     dtype: DtypeOption = DEFAULT_DTYPE,
@@ -102,7 +104,7 @@ def evaluate(
         typer.Option(
             "--methods",
             "-a",
-            help="Methods, separated by commas, or 'all'. Default: random, raw_attention, rollout, "
+            help="Methods, separated by commas, 'all' or 'none'. Default: random, raw_attention, rollout, "
             "input_x_gradient, gae, transformer_attribution, attcat, alti, attn_lrp.",
         ),
     ] = "",
@@ -114,6 +116,13 @@ def evaluate(
             "Default: aopc, log_odds, comprehensiveness, sufficiency.",
         ),
     ] = "",
+    attributions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A file of explanations made elsewhere (.json, .jsonl, .parquet, or what inseq saved), to be "
+            "measured beside the methods. Repeatable.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -175,7 +184,10 @@ def evaluate(
     check_engine(engine.value, address)
     check_folder(out)
     check_models(model, *(rival or ()))
-    check_data(data, strict=strict)
+    for path in attributions or ():
+        existing(path)
+    if data is not None:
+        check_data(data, strict=strict)
 
     from headlight.evaluation.evaluate import run
     from headlight.evaluation.request import Request
@@ -205,6 +217,7 @@ def evaluate(
         progress=True,
         device=device,
         dtype=dtype,
+        attributions=attributions or (),
     )
     if dry_run:
         show_plan(request)
@@ -217,8 +230,8 @@ def evaluate(
         )
 
 
-def listed(given: str, kind: str, data: str, load: "Callable[[], Model]") -> list[str]:
-    """The names in a list with commas; 'all' gives all that fit, an empty list the defaults."""
+def listed(given: str, kind: str, data: str | None, load: "Callable[[], Model]") -> list[str]:
+    """The names in a list with commas; 'all' gives all that fit, 'none' none, an empty list the defaults."""
     from headlight.evaluation.evaluate import fitting_metrics
     from headlight.evaluation.request import DEFAULT_METHODS, DEFAULT_METRICS
     from headlight.explaining.plan import methods_for
@@ -231,9 +244,9 @@ def listed(given: str, kind: str, data: str, load: "Callable[[], Model]") -> lis
 
 
 def named(given: str) -> list[str]:
-    """The names in a list with commas; none for 'all'. Commas between a method's options stay."""
+    """The names in a list with commas; none for 'all' or 'none'. Commas between a method's options stay."""
     names: list[str] = []
-    for part in given.split(",") if given != "all" else ():
+    for part in given.split(",") if given not in ("all", "none") else ():
         is_option = "=" in part and ":" not in part
         if is_option and names:
             names[-1] += f",{part}"

@@ -53,6 +53,7 @@ from headlight.cli.writing import (
     show_comparison,
     show_generation,
     show_layers,
+    show_trust,
 )
 from headlight.errors import InvalidOption, UnsupportedModel
 from headlight.loading.placement import DEFAULT_DTYPE
@@ -85,6 +86,7 @@ class Preset(StrEnum):
     'headlight explain "a charming and often affecting journey" --words\n\n'
     'headlight explain "Who wrote it?" --pair "It was written by Mary Shelley." --model my-qa-folder\n\n'
     "headlight explain --input reviews.csv --column text --output reviews.jsonl\n\n"
+    'headlight explain "not a bad film" --method attn_lrp --method rollout --trust\n\n'
     'headlight explain "not a bad film" --layers --output layers.png\n\n'
     'headlight explain "The keys to the cabinet" --model gpt2 --target are --contrast is\n\n'
     'headlight explain "The capital of France is" --model llm --generate 5\n\n'
@@ -147,6 +149,10 @@ def explain(
     layers: Annotated[
         bool, typer.Option("--layers", help="Explain one text with one method, layer by layer.")
     ] = False,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Say how far each map can be trusted, beside random orders."),
+    ] = False,
     option: SettingsOption = None,
 ) -> None:
     """Explain one text, a pair of texts, or a file of them."""
@@ -154,7 +160,7 @@ def explain(
     format_of(output_format, output)
     options = parsed_options(option)
     wanted = parsed_target(target, contrast, probability)
-    check_together(generate, layers, stride, wanted)
+    check_together(generate, layers, stride, wanted, trust=trust)
     usual = [LAYERED] if layers else [PREFERRED, FALLBACK]
     if generate is not None:
         check_matrix_format(output_format, output)
@@ -209,10 +215,12 @@ def explain(
     by_method = list(answers.values()) if isinstance(answers, dict) else [answers]
     in_order = [a for row in zip(*by_method, strict=True) for a in row]
     show([a.words() for a in in_order] if words else in_order, output_format, output)
+    if trust:
+        show_trust(loaded, in_order, format_of(output_format, output), output)
 
 
 def check_together(
-    generate: int | None, layers: bool, stride: int | None, target: "Target"
+    generate: int | None, layers: bool, stride: int | None, target: "Target", *, trust: bool
 ) -> None:
     """Refuse pairs of options of which one would be ignored."""
     from headlight.target import Target
@@ -222,8 +230,14 @@ def check_together(
         "--layers": layers,
         "--stride": stride is not None,
         "--target, --contrast or --probability": target != Target(),
+        "--trust": trust,
+        "--contrast": target.contrast is not None,
     }
-    apart = {"--generate": list(given)[1:], "--layers": ["--stride"]}
+    apart = {
+        "--generate": list(given)[1:],
+        "--layers": ["--stride"],
+        "--trust": ["--layers", "--stride", "--contrast"],
+    }
     for option, others in apart.items():
         for other in others:
             if given[option] and given[other]:

@@ -16,6 +16,7 @@ from headlight.errors import InvalidOption
 if TYPE_CHECKING:
     from headlight.answer import Answer
     from headlight.attribution import Attribution, Generation
+    from headlight.models.model import Model
 
 
 class Format(StrEnum):
@@ -101,6 +102,21 @@ def show(attributions: "Sequence[Attribution]", chosen: Format | None, output: P
         deliver(tables.as_parquet(attributions), output)
     else:
         deliver(RENDERERS[kind].function(attributions), output)
+
+
+def show_trust(
+    model: "Model", attributions: "Sequence[Attribution]", kind: Format, output: Path | None
+) -> None:
+    """Print how far each attribution can be trusted; beside a file or another format on standard error."""
+    from headlight.explaining.trust import trust
+
+    is_read = kind is Format.terminal and output is None
+    console = Console(stderr=not is_read, markup=False, emoji=False, highlight=False)
+    texts = dict.fromkeys(each.texts for each in attributions)
+    for each in attributions:
+        found, number = trust(model, each), list(texts).index(each.texts) + 1
+        name = each.method if len(texts) == 1 else f"text {number}, {each.method}"
+        console.print(f"{name}: {found.sentence} {found.numbers}", soft_wrap=True)
 
 
 def show_comparison(

@@ -1,12 +1,14 @@
 """Explains a shard: scores of all methods for the explained class, and further scores that metrics compare."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from headlight.attribution import Attribution
+from headlight.batch import as_tuple
 from headlight.data.example import Example
 from headlight.errors import HeadlightError
+from headlight.evaluation.given import NOTHING, Given, matching
 from headlight.evaluation.predictions import (
     BATCH,
     ExamplePrediction,
@@ -26,12 +28,16 @@ from headlight.running.randomised import randomised
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """Examples with what the model predicts on them, and the methods that explain them."""
+    """Examples with what the model predicts on them, and the methods that explain them.
+
+    given: attributions that are not computed.
+    """
 
     methods: Sequence[str]
     settings: Settings
     models: Callable[[str], Model]
     predictions: list[ExamplePrediction]
+    given: Given = field(default_factory=dict)
 
     @property
     def model(self) -> Model:
@@ -50,13 +56,14 @@ class Shard:
 
     @property
     def passing(self) -> list[str]:
-        """The methods that explain a pass; the others remove sources."""
-        return [method for method in self.methods if method not in self.ablations]
+        """The methods that explain a pass; the others remove sources, or their scores were given."""
+        others = {*self.ablations, *self.given}
+        return [method for method in self.methods if method not in others]
 
     @property
     def ablations(self) -> list[str]:
         """The methods that remove whole sources."""
-        return ablations_in(self.methods)
+        return ablations_in([method for method in self.methods if method not in self.given])
 
 
 def explain_shard(
@@ -65,13 +72,14 @@ def explain_shard(
     settings: Settings,
     models: Callable[[str], Model],
     examples: Mapping[int, Example],
+    given: Given = NOTHING,
 ) -> list[AttributionRecord]:
     """The scores of methods on examples in some roles, and a record for every example that failed."""
     failures: dict[int, str] = {}
     model, fail = models(settings.model), failures.__setitem__
     predictions = predict_examples(model, settings, examples, fail)
     records = [failure(number, reason) for number, reason in failures.items()]
-    shard = Shard(methods, settings, models, predictions)
+    shard = Shard(methods, settings, models, predictions, given)
     for role in roles:
         records += ROLES[role](shard)
     return sorted(records, key=lambda record: record.example)
@@ -137,6 +145,18 @@ def own_scores(shard: Shard) -> Iterator[AttributionRecord]:
     if shard.ablations:
         for each in shard.predictions:
             yield from ablation_records(shard, each)
+    for method in shard.methods:
+        if method in shard.given:
+            for each in shard.predictions:
+                yield given_record(each, method, shard.given)
+
+
+def given_record(each: ExamplePrediction, method: str, given: Given) -> AttributionRecord:
+    """The scores that were given for an example, or the record of a failure."""
+    found = matching(each, given[method][as_tuple(each.example.text)])
+    if isinstance(found, str):
+        return failure(each.number, found)
+    return replace(record_of(each, method, "own", found), signed=found.signed)
 
 
 def ablation_records(shard: Shard, each: ExamplePrediction) -> Iterator[AttributionRecord]:

@@ -9,6 +9,7 @@ from typing import Any
 from headlight.data.example import Example
 from headlight.errors import HeadlightError, InvalidInput, missing_extra
 from headlight.evaluation.folder import Folder
+from headlight.evaluation.given import NOTHING, Given, given_in
 from headlight.evaluation.local import attributions_of, part_of
 from headlight.evaluation.plan import Job
 from headlight.evaluation.queue import Queue
@@ -28,12 +29,13 @@ def do(
     examples: Mapping[int, Example],
     known: Sequence[AttributionRecord],
     device: str | None = None,
+    given: Given = NOTHING,
 ) -> bytes | HeadlightError:
     """Run a job in a worker, with models on this device: its part, or the error that stopped it."""
     models = partial(loaded, device=device, dtype=settings.dtype)
     # Returned, not raised: Ray would wrap the error, and a user would read a traceback of the worker.
     try:
-        return part_of(job, settings, models, examples, known)
+        return part_of(job, settings, models, examples, known, given)
     except HeadlightError as error:
         return error
 
@@ -43,6 +45,7 @@ def run_cluster(
     address: str | None,
     advance: Callable[[Job], object],
     device: str | None = None,
+    given: Given = NOTHING,
 ) -> None:
     """Do all unfinished jobs, as many at once as the cluster has room for."""
     try:
@@ -57,7 +60,7 @@ def run_cluster(
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise InvalidInput(f"no Ray cluster answers at '{address}': {error}.") from error
     try:
-        schedule(ray, folder, advance, device)
+        schedule(ray, folder, advance, device, given)
     finally:
         if is_ours:
             ray.shutdown()
@@ -78,7 +81,11 @@ def check_address(address: str | None) -> None:
 
 
 def schedule(
-    ray: Any, folder: Folder, advance: Callable[[Job], object], device: str | None = None
+    ray: Any,
+    folder: Folder,
+    advance: Callable[[Job], object],
+    device: str | None = None,
+    given: Given = NOTHING,
 ) -> None:
     """Hand out jobs as they become ready, and store their results."""
     remote = ray.remote(max_retries=RETRIES, num_cpus=folder.settings.threads)(do)
@@ -90,7 +97,8 @@ def schedule(
         while len(running) < room and (job := queue.take()):
             chosen = {n: examples[n] for n in range(job.first, job.last)}
             known = attributions_of(folder, job)
-            handle = remote.remote(job, folder.settings, chosen, known, device)
+            own = given_in(given, job.methods, chosen.values())
+            handle = remote.remote(job, folder.settings, chosen, known, device, own)
             running[handle] = job
         (handle, *_), _ = ray.wait(list(running))
         job = running.pop(handle)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from headlight.batch import as_tuple
 from headlight.data.example import Example
 from headlight.evaluation.attribute import explain_shard
+from headlight.evaluation.given import NOTHING, Given
 from headlight.evaluation.measure import measure_shard
-from headlight.evaluation.plan import full_name, roles_of
+from headlight.evaluation.plan import full_name, roles_of, scored
 from headlight.evaluation.settings import Settings
 from headlight.metrics.case import Metrics, metric_of
 from headlight.models.model import Model
@@ -64,21 +65,25 @@ def estimate(
     examples: Sequence[Example],
     methods: Sequence[str],
     metrics: Metrics,
+    given: Given = NOTHING,
 ) -> Cost:
     """Estimate the cost of a run from examples of every length, without randomised and timed metrics."""
     sizes = [sum(map(len, (*as_tuple(each.text), *each.sources))) for each in examples]
     chosen = {number: examples[number] for number in of_every_length(sizes)}
-    usual = {
+    usual: Metrics = {
         name: options
         for name, options in metrics.items()
         if not SLOW & {*metric_of(name).needs, *metric_of(name).roles}
     }
-    names, roles = list(map(full_name, methods)), ("own", *roles_of(usual))
+    names = [*map(full_name, methods), *given]
+    # What is given has no further scores, so metrics that need them measure only computed ones.
+    usual = scored(usual) if given else usual
+    roles = ("own", *roles_of(usual))
     model = models(settings.model)
     # A first call outside the clock pays for lazy imports and caches.
-    explain_shard(names, roles, settings, models, dict(list(chosen.items())[:4]))
+    explain_shard(names, roles, settings, models, dict(list(chosen.items())[:4]), given)
     start = time.perf_counter()
-    explained = explain_shard(names, roles, settings, models, chosen)
+    explained = explain_shard(names, roles, settings, models, chosen, given)
     middle = time.perf_counter()
     tally = Tally()
     measure_shard(names, usual, model, chosen, explained, tally.ask)

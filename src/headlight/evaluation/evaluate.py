@@ -10,9 +10,11 @@ import torch
 
 from headlight.data import read_examples
 from headlight.data.example import Example
+from headlight.errors import InvalidOption
 from headlight.evaluation.cluster import run_cluster
 from headlight.evaluation.estimate import Cost, estimate
 from headlight.evaluation.folder import Folder, prepare_folder
+from headlight.evaluation.given import Given, GivenAttribution, digests
 from headlight.evaluation.local import run_local
 from headlight.evaluation.plan import Job, jobs_of, plan
 from headlight.evaluation.request import DEFAULT_METHODS, DEFAULT_METRICS, Request, has_of, prepare
@@ -31,7 +33,7 @@ DOING = {"explain": "explaining", "measure": "measuring", "time": "timing"}
 
 def evaluate(
     model: str | Model,
-    data: str | Sequence[Example],
+    data: str | Sequence[Example] | None = None,
     methods: Sequence[str] = DEFAULT_METHODS,
     metrics: Sequence[str] = DEFAULT_METRICS,
     *,
@@ -53,6 +55,7 @@ def evaluate(
     progress: bool = False,
     device: str | None = None,
     dtype: str = DEFAULT_DTYPE,
+    attributions: Sequence[GivenAttribution] = (),
 ) -> Results:
     """Measure how far methods can be trusted, on a model and a data set.
 
@@ -70,12 +73,16 @@ def evaluate(
         does. All methods explain the same prediction, which is made as this variant makes it.
     sanity: how many examples the slow metrics use. shard: examples per job. threads: threads per job.
     engine: 'local', or 'ray' for a cluster at `address`.
+    attributions: explanations made elsewhere (`Attribution.from_scores`, `headlight.foreign`), or files of
+        them, that are measured beside the methods, or instead of them with methods=(). Each needs one for every
+        example; without data their texts are the examples.
     device, dtype: where and in which type models are loaded by their names, as in `load`. A run may be resumed
         on another device, but not in another type, which changes scores. Rivals have the type of the model.
     """
     request = Request(
         model, data, methods, metrics, out, limit, seed, strict, explain, rivals, labels, options or {},
         metric_settings or {}, variant, sanity, shard, threads, engine, address, progress, device, dtype,
+        attributions,
     )  # fmt: skip
     return run(request)
 
@@ -84,14 +91,33 @@ def run(request: Request) -> Results:
     """Do the jobs of a request that are not done yet, and read the results."""
     ready, out = prepare(request), request.out
     with TemporaryDirectory(prefix="headlight-") if out is None else nullcontext(out) as path:
-        folder = prepare_folder(path, ready.settings, ready.examples, ready.methods, ready.metrics)
+        folder = prepare_folder(
+            path,
+            ready.settings,
+            ready.examples,
+            ready.methods,
+            ready.metrics,
+            digests(ready.given),
+        )
+        check_all_given(folder, ready.given)
         with shown(folder, request.progress) as advance:
             if request.engine == "ray":
-                run_cluster(folder, request.address, advance, request.device)
+                run_cluster(folder, request.address, advance, request.device, ready.given)
             else:
-                run_local(folder, ready.models, advance)
+                run_local(folder, ready.models, advance, ready.given)
         folder.remove_leftovers()
         return results_of(folder, is_kept=out is not None)
+
+
+def check_all_given(folder: Folder, given: Given) -> None:
+    """Refuse to go on with a run whose given scores are neither all in its folder nor given again."""
+    for job in folder.missing():
+        for method in job.methods:
+            if job.kind == "explain" and method in folder.manifest.given and method not in given:
+                raise InvalidOption(
+                    f"the scores of '{method}' were given to the run in '{folder.path}', and not all of them "
+                    "are there yet. Give them again: attributions=."
+                )
 
 
 def preview(request: Request) -> tuple[list[Job], Cost, Settings]:
@@ -99,16 +125,21 @@ def preview(request: Request) -> tuple[list[Job], Cost, Settings]:
     ready = prepare(request)
     with threads_as_found():
         torch.set_num_threads(ready.settings.threads)
-        cost = estimate(ready.settings, ready.models, ready.examples, ready.methods, ready.metrics)
-    return jobs_of(ready.settings, plan(ready.methods, ready.metrics)), cost, ready.settings
+        cost = estimate(
+            ready.settings, ready.models, ready.examples, ready.methods, ready.metrics, ready.given
+        )
+    rounds = plan(ready.methods, ready.metrics, given=ready.given)
+    return jobs_of(ready.settings, rounds), cost, ready.settings
 
 
-def fitting_metrics(model: str | Model, data: str) -> list[str]:
-    """All metrics whose needs a model and a data set meet, except those that compare two models."""
+def fitting_metrics(model: str | Model, data: str | None) -> list[str]:
+    """All metrics whose needs a model and a data set meet, except those that compare two models.
+
+    Without data, those that bare texts meet.
+    """
     loaded = load(model) if isinstance(model, str) else model
     task = loaded.task
-    examples, _ = read_examples(data, tell=lambda _note: None)
-    has = has_of(examples)
+    has = has_of([] if data is None else read_examples(data, tell=lambda _note: None)[0])
     classes = task in (Task.SEQUENCE, Task.TOKEN)
     has |= {"corpus": classes, "runner_up": classes, "rival": False}
     has["probability"] = task is not Task.REGRESSION

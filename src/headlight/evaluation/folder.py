@@ -9,7 +9,7 @@ import errno
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -231,8 +231,12 @@ def prepare_folder(
     examples: Sequence[Example],
     methods: Sequence[str],
     metrics: Metrics,
+    given: Mapping[str, str] | None = None,
 ) -> Folder:
-    """The folder of a run, with methods and metrics added to its plan; refused if it holds another run."""
+    """The folder of a run, with methods and metrics added to its plan; refused if it holds another run.
+
+    given: a hash of the scores that were given for each name.
+    """
     path = Path(path)
     content = to_bytes(example_table(examples))
     check_place(path, settings, content)
@@ -245,7 +249,11 @@ def prepare_folder(
         known = Manifest(settings, ())
         if (path / MANIFEST).exists():
             known = check_same(open_folder(path), settings).manifest
-        manifest = replace(known, rounds=plan(methods, metrics, known.rounds))
+        manifest = replace(
+            known,
+            rounds=plan(methods, metrics, known.rounds, given or {}),
+            given=same_given(path, known.given, given or {}),
+        )
         if manifest != known:
             write_manifest(path, manifest)
         if read(path / EXAMPLES) != content:
@@ -272,6 +280,17 @@ def check_place(path: Path, settings: Settings, content: bytes) -> None:
             f"'{path}' has {'parts' if strange else EXAMPLES} but no {MANIFEST}, so it is not clear of which "
             "run. Choose another folder, or restore the manifest."
         )
+
+
+def same_given(path: Path, known: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """The hashes of all given scores; refused if other scores have had one of the names."""
+    for name, digest in given.items():
+        if known.get(name, digest) != digest:
+            raise InvalidOption(
+                f"'{path}' holds other scores that were given as '{name}'. Give the new ones another name, or "
+                "choose another folder."
+            )
+    return {**known, **given}
 
 
 def check_same(found: Folder, settings: Settings) -> Folder:

@@ -8,6 +8,7 @@ import torch
 from headlight.data.example import Example
 from headlight.evaluation.attribute import explain_shard
 from headlight.evaluation.folder import Folder
+from headlight.evaluation.given import NOTHING, Given
 from headlight.evaluation.measure import measure_shard, time_shard
 from headlight.evaluation.parts import to_part
 from headlight.evaluation.plan import Job
@@ -28,7 +29,10 @@ PAUSE = 0.2
 
 
 def run_local(
-    folder: Folder, models: Callable[[str], Model], advance: Callable[[Job], object]
+    folder: Folder,
+    models: Callable[[str], Model],
+    advance: Callable[[Job], object],
+    given: Given = NOTHING,
 ) -> None:
     """Do all unfinished jobs; wait for those that other processes are doing."""
     examples, queue = folder.examples, Queue(folder.missing())
@@ -46,7 +50,7 @@ def run_local(
                 if not folder.is_done(job):
                     chosen = {n: examples[n] for n in range(job.first, job.last)}
                     known = attributions_of(folder, job)
-                    folder.write(job, part_of(job, folder.settings, models, chosen, known))
+                    folder.write(job, part_of(job, folder.settings, models, chosen, known, given))
             queue.finish(job)
             advance(job)
 
@@ -57,13 +61,17 @@ def part_of(
     models: Callable[[str], Model],
     examples: Mapping[int, Example],
     known: Sequence[AttributionRecord],
+    given: Given = NOTHING,
 ) -> bytes:
-    """Run a job and give its part as bytes. known: the attributions that a measuring job needs."""
+    """Run a job and give its part as bytes.
+
+    known: the attributions that a measuring job needs. given: those that are not computed.
+    """
     torch.set_num_threads(settings.threads)
     model = models(settings.model)
     found: Sequence[Record]
     if job.kind == "explain":
-        found = explain_shard(job.methods, job.roles, settings, models, examples)
+        found = explain_shard(job.methods, job.roles, settings, models, examples, given)
     elif job.kind == "measure":
         found = measure_shard(job.methods, job.metrics, model, examples, known)
     else:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,15 @@ FORMATS = (1, 2)
 
 @dataclass(frozen=True)
 class Manifest:
-    """The settings of a run, and its rounds in the order in which they were added."""
+    """The settings of a run, and its rounds in the order in which they were added.
+
+    given: a hash of the scores that were given to the run, by the names that stand for them in its rounds.
+    """
 
     settings: Settings
     rounds: tuple[Round, ...]
     format: int = FORMAT
+    given: Mapping[str, str] = field(default_factory=dict)
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
@@ -39,6 +43,8 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         "settings": settings,
         "rounds": [asdict(each) for each in manifest.rounds],
     }
+    if manifest.given:
+        kept["given"] = dict(manifest.given)
     if manifest.format > 1:
         kept["checksum"] = checksum(kept)
     write_whole(folder / MANIFEST, json.dumps(kept, indent=1), flush=True)
@@ -77,7 +83,10 @@ def understood(kept: Mapping[str, Any]) -> Manifest:
     settings, rounds = settings_of(kept.get("settings")), rounds_of(kept.get("rounds"))
     if kept["format"] > 1 and kept.get("checksum") != checksum(kept):
         raise ValueError("its checksum does not match")
-    return Manifest(settings, rounds, kept["format"])
+    given = kept.get("given", {})
+    if not isinstance(given, dict) or not all(isinstance(each, str) for each in given.values()):
+        raise ValueError("'given' is not an object of texts")
+    return Manifest(settings, rounds, kept["format"], given)
 
 
 def checksum(kept: Mapping[str, Any]) -> str:

@@ -105,8 +105,8 @@ def cases_of(
             subject=known[number].subject,
             scores=np.array(record.scores, np.float64),
             method=record.method,
-            signed=entry_of(record.method).signed,
-            is_order=entry_of(record.method).is_order,
+            signed=is_signed(record),
+            is_order=is_order(record),
             gold=record.gold,
             predicted=record.predicted,
             marks=known[number].marks,
@@ -117,6 +117,16 @@ def cases_of(
             explained=math.nan if record.logit is None else record.logit,
         )
         yield number, case
+
+
+def is_signed(record: AttributionRecord) -> bool:
+    """Whether scores have a sign: of methods the registry knows it, given ones say it."""
+    return entry_of(record.method).signed if record.signed is None else record.signed
+
+
+def is_order(record: AttributionRecord) -> bool:
+    """Whether scores are an order of tokens and no amounts; given ones are taken as amounts."""
+    return record.signed is None and entry_of(record.method).is_order
 
 
 def measured_example(model: Model, example: Example, record: AttributionRecord) -> MeasuredExample:

@@ -69,10 +69,32 @@ def roles_of(metrics: Iterable[str]) -> tuple[str, ...]:
 
 
 def plan(
-    methods: Iterable[str], metrics: Metrics, known: Sequence[Round] = ()
+    methods: Iterable[str],
+    metrics: Metrics,
+    known: Sequence[Round] = (),
+    given: Iterable[str] = (),
 ) -> tuple[Round, ...]:
-    """The known rounds of a run, then new ones for what is asked for but not in them."""
-    asked = list(dict.fromkeys(map(full_name, methods)))
+    """The known rounds of a run, then new ones for what is asked for but not in them.
+
+    given: names of scores that are given to the run; metrics that need more than scores do not measure them.
+    """
+    rounds = with_rounds(list(dict.fromkeys(map(full_name, methods))), metrics, known)
+    return with_rounds(list(given), scored(metrics), rounds)
+
+
+def scored(metrics: Metrics) -> Metrics:
+    """The metrics that need only scores: none for other classes, models or weights, and no clock."""
+    return {
+        name: options
+        for name, options in metrics.items()
+        if not metric_of(name).roles and "clock" not in metric_of(name).needs
+    }
+
+
+def with_rounds(
+    asked: Sequence[str], metrics: Metrics, known: Sequence[Round]
+) -> tuple[Round, ...]:
+    """The known rounds, then new ones for what these methods lack."""
     explained = set[tuple[str, Hashable]]().union(*(each.explained for each in known))
     measured = set[tuple[str, Hashable]]().union(*(each.measured for each in known))
     roles = lacking(asked, {role: role for role in ("own", *roles_of(metrics))}, explained)

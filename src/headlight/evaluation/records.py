@@ -22,7 +22,8 @@ class AttributionRecord:
     """The scores of a method on an example, in a role. In the role 'failed', `error` says why there are none.
 
     positions, classes: where the explained logits are. predicted, gold: class numbers. special, sink: as in an
-    `Attribution`; runs of earlier versions have no sinks.
+    `Attribution`; runs of earlier versions have no sinks. signed: of scores that were given to the run; of
+    methods the registry knows it.
     """
 
     example: int
@@ -42,6 +43,7 @@ class AttributionRecord:
     logit: float | None = None
     error: str | None = None
     sink: Sequence[bool] | None = None
+    signed: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ KINDS: dict[str, type[Record]] = {
     "examples": ExampleRecord,
 }
 """The record type of each kind of table."""
-ADDED = {"sink", "sources", "rather_than"}
+ADDED = {"sink", "sources", "rather_than", "signed"}
 """Columns that parts of earlier versions lack, and examples that have nothing in them."""
 OPTIONAL = ("sources", "rather_than")
 """Columns of examples that are left out if all of them are empty."""

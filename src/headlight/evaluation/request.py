@@ -12,6 +12,14 @@ from headlight.data import drawn, read_examples
 from headlight.data.example import Example, is_matched
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.evaluation.folder import data_hash
+from headlight.evaluation.given import (
+    NOTHING,
+    Given,
+    GivenAttribution,
+    check_given,
+    given_examples,
+    given_of,
+)
 from headlight.evaluation.predictions import gold_of
 from headlight.evaluation.settings import Options, Settings
 from headlight.explaining.ablated import calls_of, is_ablation
@@ -39,7 +47,7 @@ class Request:
     """Everything that a call of `evaluate` asks for; `evaluate` documents the fields."""
 
     model: str | Model
-    data: str | Sequence[Example]
+    data: str | Sequence[Example] | None
     methods: Sequence[str] = DEFAULT_METHODS
     metrics: Sequence[str] = DEFAULT_METRICS
     out: str | Path | None = None
@@ -60,6 +68,7 @@ class Request:
     progress: bool = False
     device: str | None = None
     dtype: str = DEFAULT_DTYPE
+    attributions: Sequence[GivenAttribution] = ()
 
     def __post_init__(self) -> None:
         if self.engine not in ("local", "ray"):
@@ -73,9 +82,13 @@ class Request:
                 "device= and dtype= are for a model that is given by its name. Load it with them: "
                 "headlight.load(name, device=…, dtype=…)."
             )
-        if not self.methods or not self.metrics:
+        if not (self.methods or self.attributions) or not self.metrics:
             raise InvalidOption(
                 "there is nothing to evaluate. Give at least one method and one metric."
+            )
+        if self.data is None and not self.attributions:
+            raise InvalidOption(
+                "there is no data to evaluate on. Give data=, or attributions=, whose texts are then the data."
             )
         if self.explain not in ("predicted", "gold"):
             raise InvalidOption(
@@ -87,13 +100,17 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A request that was checked. models: gives models by name, and loads each once."""
+    """A request that was checked. models: gives models by name, and loads each once.
+
+    given: attributions that are measured and not computed.
+    """
 
     settings: Settings
     examples: list[Example]
     methods: tuple[str, ...]
     metrics: Metrics
     models: Callable[[str], Model]
+    given: Given = field(default_factory=dict)
 
 
 def prepare(request: Request) -> Prepared:
@@ -102,11 +119,12 @@ def prepare(request: Request) -> Prepared:
     models = loader(request)
     name = request.model if isinstance(request.model, str) else request.model.name
     model = models(name)
-    examples, names = examples_of(request)
+    given = given_of(model, request.attributions)
+    examples, names = examples_of(request, given)
     settings = Settings(
         model=name,
         fingerprint=fingerprint(model),
-        data=request.data if isinstance(request.data, str) else f"{len(request.data)} examples",
+        data=data_name(request.data, len(examples)),
         data_hash=data_hash(examples),
         count=len(examples),
         labels=tuple(names if request.labels is None else request.labels),
@@ -125,11 +143,21 @@ def prepare(request: Request) -> Prepared:
     check_methods(model, settings, request.methods)
     check_examples(model, settings, examples, metrics)
     check_ablations(request.methods, examples, metrics)
-    return Prepared(settings, examples, tuple(request.methods), metrics, models)
+    check_given(given, examples, metrics)
+    return Prepared(settings, examples, tuple(request.methods), metrics, models, given)
+
+
+def data_name(data: str | Sequence[Example] | None, count: int) -> str:
+    """What reports call the data; without any, there are that many texts of given attributions."""
+    if data is None:
+        return f"{count} given texts"
+    return data if isinstance(data, str) else f"{len(data)} examples"
 
 
 def check_methods(model: Model, settings: Settings, methods: Sequence[str]) -> None:
     """Refuse methods and options that do not exist, or do not fit the model."""
+    if not methods:
+        return
     calls = calls_of(list(methods), settings.options)
     if calls.others:
         planned(model, calls.others, settings.variant, calls.options, 1, False)
@@ -229,9 +257,13 @@ def dtype_of(model: Model) -> str:
     return str(model.network.dtype).removeprefix("torch.")
 
 
-def examples_of(request: Request) -> tuple[list[Example], tuple[str, ...]]:
-    """The examples and the names of their labels; a list is sampled like a file."""
+def examples_of(request: Request, given: Given = NOTHING) -> tuple[list[Example], tuple[str, ...]]:
+    """The examples and the names of their labels; a list is sampled like a file.
+
+    Without data they are the texts of the given attributions.
+    """
     data, limit, seed = request.data, request.limit, request.seed
+    data = given_examples(given) if data is None else data
     if isinstance(data, str):
         return read_examples(data, limit=limit, seed=seed, strict=request.strict)
     if not data:

@@ -80,6 +80,7 @@ class TrustVerdict(TypedDict):
 
     level: Literal["unknown", "poor", "fair", "good"]
     sentence: str
+    numbers: str
     mean: float
     random_mean: float
 

@@ -1,24 +1,14 @@
 """How the probability changes when tokens are removed."""
 
 from headlight.errors import InvalidInput
-from headlight.explaining.prediction import Prediction
+from headlight.explaining.trust import explained_subject
 from headlight.metrics.curves import probability
 from headlight.models.model import Model, Task
 from headlight.probing.ask import ask
-from headlight.probing.probe import Subject, subject_of
 from headlight.web.answers.reading import decide
 from headlight.web.limits import Limits
 from headlight.web.questions import Hide
 from headlight.web.replies import ProbabilityChange
-
-
-def explained_subject(model: Model, prediction: Prediction) -> Subject:
-    """The row of a prediction, ready to be probed for the explained label."""
-    if model.task is Task.REGRESSION:
-        raise InvalidInput(f"{model.name} predicts a number, so there is no probability to watch.")
-    terms = [term for term in prediction.resolved.terms if term.sign > 0]
-    places, classes = [t.position for t in terms], [t.index for t in terms]
-    return subject_of(model, prediction.row, places, classes)
 
 
 def hide(model: Model, question: Hide, limits: Limits) -> ProbabilityChange:

@@ -6,7 +6,7 @@ import { cancel } from "../shared/api.js";
 import { chart } from "../shared/chart.js";
 import { byId, element, fill } from "../shared/dom.js";
 import { askKindly } from "../shared/notices.js";
-import { probability, quoted } from "../shared/numbers.js";
+import { quoted } from "../shared/numbers.js";
 import { saveButton } from "../shared/saving.js";
 import { attributionsOf, byCost } from "./answers.js";
 import { maskOf } from "./mask.js";
@@ -16,29 +16,13 @@ import { QUESTION, questionKey, questionOf } from "./state.js";
 
 const SHORT = 64; // Texts of up to this many tokens are measured without a click.
 
-/**
- * The numbers behind a verdict.
- * @param {Curve} curve
- * @param {string} label
- */
-export function trustSentence({ trust, probabilities }, label) {
-  return (
-    `Removing its highest-scored words step by step leaves ${quoted(label)} a probability of ` +
-    `${probability(trust.mean)} on average (with all words it is ${probability(probabilities[0])}); ` +
-    `removing random words leaves ${probability(trust.random_mean)}.`
-  );
-}
-
-/**
- * @param {Curve} curve
- * @param {string} label
- */
-function trustLine(curve, label) {
+/** @param {Curve} curve */
+export function trustLine({ method, trust }) {
   return element(
     "li",
-    { class: `trust ${curve.trust.level}` },
-    element("strong", {}, curve.method, ": ", curve.trust.sentence),
-    element("span", { dir: "auto" }, trustSentence(curve, label)),
+    { class: `trust ${trust.level}` },
+    element("strong", {}, method, ": ", trust.sentence),
+    element("span", { dir: "auto" }, trust.numbers),
   );
 }
 
@@ -89,11 +73,11 @@ export function mountTrust(page) {
   }
 
   /** @param {DeletionCurves} answer */
-  function show({ curves, label, failures }) {
+  function show({ curves, failures }) {
     const failed = Object.entries(failures).map(([method, why]) =>
       element("li", { class: "trust" }, `${method}: ${why}`),
     );
-    const lines = curves.map((curve) => trustLine(curve, label));
+    const lines = curves.map(trustLine);
     fill(byId("trust"), element("ul", { class: "plain" }, lines, failed));
     draw();
   }

@@ -75,6 +75,7 @@
  * @typedef {object} TrustVerdict
  * @property {"unknown" | "poor" | "fair" | "good"} level
  * @property {string} sentence
+ * @property {string} numbers
  * @property {number} mean
  * @property {number} random_mean
  */
