@@ -73,17 +73,17 @@ def drawn(name: str, data: Path) -> list[str]:
 @contextmanager
 def counted_tokens() -> Iterator[list[int]]:
     """How many tokens go through the network, forth and back."""
-    counts, own = [0], trace.forward
+    counts, own = [0], trace.forward  # type: ignore[attr-defined]
 
     def counting(model: Any, inputs: Any, *rest: Any) -> Any:
         counts[0] += int(inputs.present.sum())
         return own(model, inputs, *rest)
 
-    trace.forward = counting  # type: ignore[assignment]
+    trace.forward = counting  # type: ignore[attr-defined]
     try:
         yield counts
     finally:
-        trace.forward = own
+        trace.forward = own  # type: ignore[attr-defined]
 
 
 def case_of(model: Model, found: Attribution) -> Case:

@@ -187,7 +187,7 @@ def test_a_method_that_is_built_on_another_needs_what_that_one_needs() -> None:
         (entry,) = planned(wrapped, "peel", options={"base": base}).entries
         own = METHODS.specified(base)
         assert entry.needs == {"again", *own.needs}
-        assert (entry.signed, entry.preset) == (is_signed, own.preset_in("paper", {}))
+        assert (entry.signed, entry.preset) == (is_signed, own.preset_with({}))
     (named,) = planned(wrapped, "peel:base=gae").entries
     assert named.needs == {"again", *METHODS["gae"].needs}
 

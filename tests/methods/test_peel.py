@@ -231,7 +231,7 @@ def test_tokens_at_which_a_target_is_read_stay_and_move_with_the_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     wrapped, seen = model(family, task, torch.float64), []
-    own = home.again
+    own = home.again  # type: ignore[attr-defined]
 
     def watched(trace: Any, changed: Any, needs: Any) -> Any:
         found = own(trace, changed, needs)

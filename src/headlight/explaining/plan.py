@@ -155,7 +155,7 @@ def with_needs_of_base(entry: Entry) -> Entry:
     base = entry.settled.get("base")
     if not isinstance(base, Entry):
         return entry
-    preset = base.preset_in("paper", base.settled)
+    preset = base.preset_with({})
     return replace(entry, needs=entry.needs | base.needs, signed=base.signed, preset=preset)
 
 

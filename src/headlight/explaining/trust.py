@@ -7,11 +7,12 @@ import numpy as np
 from headlight.attribution import Attribution
 from headlight.batch import Row
 from headlight.errors import HeadlightError, InvalidInput
-from headlight.explaining.inputs import cut_to_limit, rows_of
+from headlight.explaining.inputs import rows_of
 from headlight.explaining.plan import check_model
 from headlight.explaining.prediction import Prediction, logits_by_row, predicted
 from headlight.metrics.trust import Trust, deletions_of, random_orders
 from headlight.models.model import Model, Task
+from headlight.models.reading import cut_to_limit
 from headlight.probing.probe import Subject, subject_of
 from headlight.target import Target
 

@@ -13,10 +13,11 @@ from headlight.attribution import Attribution
 from headlight.batch import Row, plain
 from headlight.errors import InvalidInput, InvalidOption
 from headlight.explaining.batches import run
-from headlight.explaining.inputs import cut_to_limit, rows_of
+from headlight.explaining.inputs import rows_of
 from headlight.explaining.plan import Plan, check_model
 from headlight.foreign.alignment import Place, located, spread
 from headlight.models.model import Model
+from headlight.models.reading import cut_to_limit
 from headlight.registry.entries import Entry
 from headlight.target import Target, TargetLike
 from headlight.text import Text

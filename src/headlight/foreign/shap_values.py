@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from headlight.attribution import Attribution
 from headlight.batch import plain
 from headlight.errors import InvalidInput, InvalidOption
-from headlight.explaining.inputs import cut_to_limit, rows_of
+from headlight.explaining.inputs import rows_of
 from headlight.explaining.prediction import predict
 from headlight.foreign.scores import from_scores
 from headlight.models.model import Model, Task
+from headlight.models.reading import cut_to_limit
 from headlight.target import Target, TargetLike
 from headlight.text import Text
 

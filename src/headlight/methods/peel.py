@@ -153,7 +153,7 @@ def peel(
 
 def relevance(base: Entry, trace: Trace) -> Numbers:
     """The scores of the base [row, token] in 64 bits; refused if they are not finite."""
-    answer = base.function(trace, **base.settled)
+    answer = base.computing(trace, **base.settled)
     scores: Numbers = (
         (answer.scores if isinstance(answer, Noted) else answer).double().cpu().numpy()
     )
