@@ -79,7 +79,7 @@ def counted_tokens() -> Iterator[list[int]]:
         counts[0] += int(inputs.present.sum())
         return own(model, inputs, *rest)
 
-    trace.forward = counting  # type: ignore[attr-defined]
+    trace.forward = counting  # type: ignore[attr-defined, assignment]
     try:
         yield counts
     finally:
