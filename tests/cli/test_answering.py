@@ -98,6 +98,20 @@ def test_another_answer_is_compared(writer_folder: str) -> None:
     assert stored(*ASKED, *given, "-m", writer_folder).notes[-1].startswith("rather than 'is'")
 
 
+def test_sources_are_removed_whole(
+    writer_folder: str, sources: tuple[str, ...], tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    names = ["source_shapley", "context_cite:samples=4", "leave_one_out"]
+    asked = [word for name in names for word in ("-a", name)]
+    (tmp_path / "short.txt").write_text("{sources} {prompt}", encoding="utf-8")
+    given = ("--answer", " the keys", "--template", str(tmp_path / "short.txt"))
+    run("answer", "what?", *sources, *given, "-m", writer_folder, *asked, "-o", str(out))
+    found = [Answer.from_dict(json.loads(line)) for line in out.read_text("utf-8").splitlines()]
+    assert [each.method for each in found] == names
+    assert all(each.options["removed"] == "sources" for each in found)
+
+
 def test_several_methods_stand_one_below_another(writer_folder: str) -> None:
     shown = run(*ASKED, "-m", writer_folder, "-a", "gim", "-a", "input_x_gradient")
     assert shown.index("gim · ") < shown.index("input_x_gradient · ")
@@ -155,6 +169,8 @@ def test_what_was_done_before_a_stop_is_written(
     ("arguments", "message"),
     [
         (["--cite"], "--cite cites sources, and none were given"),
+        (["-a", "source_shaply"], "no method named 'source_shaply'"),
+        (["-a", "source_shapley", "--option", "steps=3"], "'source_shapley' has no option 'steps'"),
         (["--units", "sauces"], "no unit named 'sauces'. Did you mean 'sources'?"),
         (["--units", "lines", "-w"], "--words does not go with --units lines"),
         (["--of", "words", "--of", "keys"], "--of words is explained alone"),

@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from headlight import METHODS, METRICS
+from headlight.explaining.ablation import ABLATIONS
 from headlight.registry.declarations import UNREAD, declared, read
 from headlight.registry.entries import Entry, Functions
 
@@ -35,6 +36,14 @@ def test_the_source_says_what_is_registered(kind: str) -> None:
     assert known.spellings == {s: n for s, n in REGISTRIES[kind].spellings.items() if n in own}
     for name, entry in own.items():
         assert said(known[name]) == said(entry)
+
+
+def test_one_file_can_be_the_home_of_a_kind() -> None:
+    known = read("ablation")
+    assert sorted(known) == sorted(ABLATIONS)
+    assert known.spellings == ABLATIONS.spellings
+    for name in known:
+        assert said(known[name]) == said(ABLATIONS[name])
 
 
 @pytest.mark.parametrize("kind", REGISTRIES)

@@ -10,6 +10,7 @@ import typer
 from headlight.amounts import bytes_of
 from headlight.cli.asking import Asked, asked_prompts, filled, given_sources, given_template
 from headlight.cli.checking import (
+    OF_ANSWERS,
     check_methods,
     check_models,
     check_output,
@@ -121,8 +122,9 @@ def answer(
         typer.Option(
             "--method",
             "-a",
-            help="A method; `headlight methods` lists them. Repeatable. Default: attn_lrp if the network "
-            "supports relevance, else integrated_gradients.",
+            help="A method; `headlight methods` lists them. Also leave_one_out, context_cite and "
+            "source_shapley, which remove whole sources. Repeatable. Default: attn_lrp if the network supports "
+            "relevance, else integrated_gradients.",
         ),
     ] = None,
     max_new_tokens: Annotated[
@@ -154,7 +156,7 @@ def answer(
     check_picture(picture)
     kind = format_of(output_format, output)
     options = parsed_options(option)
-    check_methods(method or [PREFERRED, FALLBACK], options, "paper")
+    check_methods(method or [PREFERRED, FALLBACK], options, "paper", OF_ANSWERS)
     options |= {} if memory is None else {"memory": bytes_of(memory)}
     passages = given_sources(source or [], sources)
     request = Request(

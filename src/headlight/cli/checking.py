@@ -13,7 +13,7 @@ from headlight.errors import InvalidInput, InvalidOption, missing_extra, unknown
 from headlight.evaluation import MANIFEST
 from headlight.files import existing
 from headlight.registry.declarations import declared
-from headlight.registry.entries import check_given, parse_specification
+from headlight.registry.entries import Functions, check_given, parse_specification
 
 if TYPE_CHECKING:
     from headlight.text import Text
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 LAYER_COUNTS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 """The names of the number of blocks in the config.json of different families."""
 PICTURES = (".png", ".svg", ".pdf")
+OF_ANSWERS = ("ablation", "method")
+"""What can explain an answer; `leave_one_out` is an ablation there, and elsewhere another name of occlusion."""
 
 
 def check_models(*names: str) -> None:
@@ -37,14 +39,29 @@ def check_models(*names: str) -> None:
             is_only_cached(name)
 
 
-def check_methods(names: Sequence[str], options: Mapping[str, Any], variant: str) -> None:
-    """Refuse methods and options that do not exist, and values that an option does not take."""
-    entries = [declared("method").specified(name).in_variant(variant) for name in names]
+def check_methods(
+    names: Sequence[str],
+    options: Mapping[str, Any],
+    variant: str,
+    kinds: Sequence[str] = ("method",),
+) -> None:
+    """Refuse methods and options that do not exist, and values that an option does not take.
+
+    kinds: of what may be named; of several that have a name, the first.
+    """
+    entries = [known_to(kinds, name).specified(name).in_variant(variant) for name in names]
     if entries:
         check_given(entries, options)
     for given in (options, *(entry.settled for entry in entries)):
         if isinstance(given.get("decoder"), str):
             check_models(given["decoder"])
+
+
+def known_to(kinds: Sequence[str], name: str) -> Functions:
+    """The first registry that has a name, which may settle options; else the last."""
+    registries = [declared(kind) for kind in kinds]
+    bare = parse_specification(name)[0]
+    return next((each for each in registries if bare in each), registries[-1])
 
 
 def check_mixing(method: str, options: Mapping[str, Any]) -> None:

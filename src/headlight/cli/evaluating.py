@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headlight.cli.checking import (
+    OF_ANSWERS,
     check_data,
     check_engine,
     check_folder,
@@ -179,7 +180,7 @@ def evaluate(
 ) -> None:
     """Measure how far methods can be trusted, on a model and a data set."""
     options, metric_settings = parsed_options(option), grouped(parsed_options(metric_option))
-    check_methods(named(methods), options, variant)
+    check_methods(named(methods), options, variant, OF_ANSWERS)
     check_metrics(named(metrics), metric_settings)
     check_engine(engine.value, address)
     check_folder(out)

@@ -17,6 +17,8 @@ from typing import Any
 from headlight.registry.entries import Function, Functions
 
 HOME = Path(__file__).parents[1]
+HOMES = {"method": "methods", "metric": "metrics", "ablation": "explaining.ablation"}
+"""Where entries of a kind are registered: in the files of a folder, or in one file."""
 BUILT_IN = {kind.__name__: kind for kind in (bool, float, int, str, tuple)}
 LIGHT = ("collections.abc", "headlight.registry.options", "typing")
 """Modules whose names are looked up by importing them, because that needs no torch."""
@@ -32,11 +34,11 @@ UNREAD = Unread()
 
 
 def declared(kind: str) -> Functions:
-    """The registry of 'method' or 'metric', read from source unless the real one is loaded or needed.
+    """The registry of a kind in HOMES, read from source unless the real one is loaded or needed.
 
     Other packages register when they are imported, so the real registry is needed if one is installed.
     """
-    home = f"headlight.{kind}s"
+    home = f"headlight.{HOMES[kind]}"
     if home in sys.modules or entry_points(group=home) or not sources(kind):
         registry: Functions = getattr(import_module(home), f"{kind}s".upper())
         return registry
@@ -45,7 +47,10 @@ def declared(kind: str) -> Functions:
 
 def sources(kind: str) -> list[Path]:
     """The files that register entries of a kind."""
-    return sorted((HOME / f"{kind}s").glob("*.py"))
+    place = HOME.joinpath(*HOMES[kind].split("."))
+    return sorted(place.glob("*.py")) or [
+        path for path in [place.with_suffix(".py")] if path.exists()
+    ]
 
 
 @cache
