@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headlight.metrics.trust import CLEAR, LITTLE, ORDERS, SLIGHT, SOME
+from headlight.metrics.trust import CLEAR, LITTLE, ORDERS, SLIGHT, SOME, level_of
 
 LEVELS = ("good", "fair", "poor")
 RARE, UNCOMMON = 0.05, 0.25
@@ -38,11 +38,7 @@ class Map:
 
     def verdict(self, clear: float, some: float) -> str:
         """What the verdict says with these limits."""
-        if self.fall < LITTLE:
-            return "unknown"
-        if self.lead >= clear and self.gain >= LITTLE:
-            return "good"
-        return "fair" if self.lead >= some and self.gain >= SLIGHT else "poor"
+        return level_of(self.fall, self.gain, self.lead, clear=clear, some=some)
 
 
 def agreement(maps: Sequence[Map], clear: float, some: float) -> float:
