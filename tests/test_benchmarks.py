@@ -12,6 +12,8 @@ from benchmarks.peers import report
 from benchmarks.peers.processes import last_line
 from benchmarks.peers.run import CASES, agreement
 from benchmarks.seal import checksums, sealed
+from benchmarks.trust import page as verdicts
+from benchmarks.trust.page import Map
 
 
 def test_no_result_was_edited_by_hand() -> None:
@@ -134,3 +136,45 @@ def test_scores_in_the_same_order_agree_in_rank_but_not_in_size() -> None:
 def test_the_last_line_of_an_error_has_no_paths() -> None:
     text = "Traceback\nImportError: cannot import name 'a' from 'b' (/home/me/b.py)\n\n"
     assert last_line(text) == "ImportError: cannot import name 'a' from 'b'"
+
+
+def trust_map(text: int, lead: float, rank: float, method: str = "gae") -> Map:
+    """A map with a gain that always counts."""
+    return Map("sentiment", text, method, 0.5, 0.2, lead, 0.2, rank)
+
+
+def test_limits_of_the_verdict_are_those_that_agree_best() -> None:
+    maps = [trust_map(0, 2.0, 0.02), trust_map(0, 1.55, 0.1), trust_map(0, 0.25, 0.1)]
+    maps += [trust_map(0, 0.15, 0.5), Map("topic", 0, "gae", 0.01, 0.0, 9.0, 0.0, 1.0)]
+    assert verdicts.chosen(maps) == (2.0, 0.2)
+    assert verdicts.agreement(maps, 2.0, 0.2) == 1
+    assert verdicts.agreement(maps, 1.5, 0.2) == 0.75
+
+
+def test_limits_are_chosen_on_other_texts_than_they_are_reported_on() -> None:
+    even = [trust_map(0, 2.0, 0.02), trust_map(2, 0.1, 0.5)]
+    odd = [trust_map(1, 0.1, 0.02), trust_map(3, 9.0, 0.5, "random")]
+    settings = {
+        "methods": ["gae", "random"],
+        "texts": "samples",
+        "cpu_seconds": 1,
+        "metric": "aopc",
+    }
+    settings |= {"full_levels": 20, "full_orders": 40}
+    said = verdicts.page(
+        {"maps": [list(vars(each).values()) for each in even + odd], "settings": settings}
+    )
+    assert (
+        "On the 2 maps of texts with even numbers the agreement is best with leads of 2.0"
+        in " ".join(said.split())
+    )
+    assert (
+        "agrees in 0.0 % of the maps that it judges. Of 1 random maps it calls 100.0 %"
+        in " ".join(said.split())
+    )
+
+
+def test_the_page_of_the_verdict_is_made_from_its_results() -> None:
+    home = Path(__file__).parents[1] / "benchmarks/trust"
+    stored = json.loads((home / "results.json").read_text(encoding="utf-8"))
+    assert (home / "results.md").read_text(encoding="utf-8") == verdicts.page(stored)

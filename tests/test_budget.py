@@ -12,7 +12,7 @@ MOST_LINES_OF_A_FILE = 460
 MOST_LINES_OF_A_BODY = 60
 USUAL_LINES_OF_A_BODY = 20
 MOST_PARAMETERS = 8
-VERBS = {"evaluate", "mask_lrp", "random_mask_lrp"}
+VERBS = {"evaluate", "from_scores", "mask_lrp", "random_mask_lrp"}
 """Public calls and methods whose parameters are what a user may ask for; commands are so by nature."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headlight.metrics.trust import CLEAR, LITTLE, ORDERS, SLIGHT, SOME
+from headlight.metrics.trust import CLEAR, LITTLE, ORDERS, SLIGHT, SOME, level_of
 
 LEVELS = ("good", "fair", "poor")
 RARE, UNCOMMON = 0.05, 0.25
@@ -38,11 +38,7 @@ class Map:
 
     def verdict(self, clear: float, some: float) -> str:
         """What the verdict says with these limits."""
-        if self.fall < LITTLE:
-            return "unknown"
-        if self.lead >= clear and self.gain >= LITTLE:
-            return "good"
-        return "fair" if self.lead >= some and self.gain >= SLIGHT else "poor"
+        return level_of(self.fall, self.gain, self.lead, clear=clear, some=some)
 
 
 def agreement(maps: Sequence[Map], clear: float, some: float) -> float:
@@ -88,19 +84,23 @@ def by_method(maps: Sequence[Map], clear: float, some: float) -> Iterator[str]:
 
 PAGE = """# How often is the verdict on one map right?
 
-{count:,} maps: {methods} methods on {texts} texts ({source}) of the networks `sentiment` and `topic`. Made by
-`python -m benchmarks.trust.run`, {seconds} s on one core; this page is written from [results.json](results.json).
+{count:,} maps: {methods} methods on {texts} texts ({source}) of the networks `sentiment` and `topic`. Made
+by `python -m benchmarks.trust.run`, {seconds} s on one core; this page is written from
+[results.json](results.json).
 
-**The verdict** of `headlight.trust` and the page sees ten levels and {orders} random orders.
-**The full measurement** is `{metric}` at up to {full_levels} levels, beside {full_orders} other random orders of the same
-text: a map is fully *good* if at most one order in twenty is as good (rank ≤ {rare}) and its gain is {little} or more,
-*fair* if at most one in four is (rank ≤ {uncommon}) and the gain is {slight} or more, otherwise *poor*.
+**The verdict** of `headlight.trust` and the page sees ten levels and {orders} random orders. **The full
+measurement** is `{metric}` at up to {full_levels} levels, beside {full_orders} other random orders of the
+same text: a map is fully *good* if at most one order in twenty is as good (rank ≤ {rare}) and its gain is
+{little} or more, *fair* if at most one in four is (rank ≤ {uncommon}) and the gain is {slight} or more,
+otherwise *poor*.
 
-**Limits.** On the {fitted:,} maps of texts with even numbers the agreement is best with leads of {best_clear} (good) and
-{best_some} (fair): {best:.1f} %. headlight uses {clear} and {some}: {used:.1f} % there.
+**Limits.** On the {fitted:,} maps of texts with even numbers the agreement is best with leads of
+{best_clear} (good) and {best_some} (fair): {best:.1f} %. headlight uses {clear} and {some}: {used:.1f} %
+there.
 
-**On the {held:,} maps of the other texts** the verdict agrees in {agreed:.1f} % of the maps that it judges. Of
-{random} random maps it calls {false_share} clearly better than chance; the full measurement does so for {true_share}.
+**On the {held:,} maps of the other texts** the verdict agrees in {agreed:.1f} % of the maps that it judges.
+Of {random} random maps it calls {false_share} clearly better than chance; the full measurement does so for
+{true_share}.
 
 {table}
 

@@ -13,7 +13,7 @@ TEXT = "a charming and often affecting journey"
 def run(*arguments: str, text: str | None = None) -> str:
     """Standard output of a command that must succeed."""
     result = CliRunner().invoke(app, arguments, input=text)
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 0, result.output or result.exception
     return result.stdout
 
 

@@ -77,7 +77,7 @@ def test_a_dry_run_says_what_it_costs_and_does_nothing(
 
 
 def test_explanations_from_a_file_are_measured(folder: str, tmp_path: Path) -> None:
-    path = tmp_path / "lime.jsonl"
+    path = tmp_path / "theirs.jsonl"
     records = [
         {"text": "a charming film", "words": ["a", "charming", "film"], "scores": [0, 2, 1]},
         {"text": "a bad plot", "words": ["a", "bad", "plot"], "scores": [0, 1, 1]},
@@ -88,7 +88,7 @@ def test_explanations_from_a_file_are_measured(folder: str, tmp_path: Path) -> N
         "--threads", "1",
     )  # fmt: skip
     assert "2 given texts" in said
-    assert "lime" in said
+    assert "theirs" in said
     assert "random" not in said
 
 

@@ -26,6 +26,7 @@ ATTRIBUTIONS = {
     "positions": "list<item: int32>", "classes": "list<item: int32>", "label": "string",
     "predicted": "int32", "predicted_label": "string", "gold": "int32", "probability": "double",
     "logit": "double", "error": "string", "sink": "list<item: bool>",
+        "signed": "bool",
 }  # fmt: skip
 MEASURES = {
     "example": "int32", "method": "string", "metric": "string", "value": "double", "weight": "double",
@@ -57,7 +58,7 @@ def test_the_columns_are_those_of_the_format(kind: str) -> None:
 def test_parts_of_earlier_versions_say_nothing_of_sinks() -> None:
     record = AttributionRecord(3, "attcat", "own", ("a",), sink=(True,))
     new = table("explain", [record])
-    old = new.drop_columns(["sink"])
+    old = new.drop_columns(["sink", "signed"])
     assert has_columns(to_bytes(old), "explain")
     assert not has_columns(to_bytes(old.drop_columns(["error"])), "explain")
     both = attribution_records(concatenated("explain", [old, new]))

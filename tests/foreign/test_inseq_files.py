@@ -84,7 +84,7 @@ def test_every_written_token_is_explained_over_those_before_it(
     path.write_text(json.dumps(saved(writer, numbers, how=how)), encoding="utf-8")
     first, second = from_inseq(writer, path)
     count = len(headlight.explain(writer, PROMPT, "random"))
-    assert (first.texts, first.method, len(first)) == ((PROMPT,), "saliency", count)
+    assert (first.texts, first.method, len(first)) == ((PROMPT,), "inseq_saliency", count)
     assert first.scores.tolist() == [2.0 * n + 1 for n in range(count)]
     written = known(writer.tokenizer)(" dull but")["input_ids"]
     ours = headlight.explain(writer, PROMPT, "random", headlight.Target(label=written[0]))

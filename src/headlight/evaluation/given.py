@@ -20,7 +20,6 @@ from headlight.foreign.plain_files import read_attributions
 from headlight.methods import METHODS
 from headlight.metrics.case import Metrics
 from headlight.models.model import Model
-from headlight.registry.entries import parse_specification
 
 Texts = tuple[str, ...]
 Given = Mapping[str, Mapping[Texts, Sequence[Attribution]]]
@@ -53,11 +52,11 @@ def given_of(model: Model, attributions: Iterable[GivenAttribution]) -> Given:
 def check_measurable(model: Model, attribution: Attribution) -> None:
     """Refuse an attribution of another model, of words, of bare ids, or with the name of a method of ours."""
     name = attribution.method
-    own = parse_specification(name)[0]
+    own = name.split(":")[0]
     if own in METHODS or own in ABLATIONS:
         raise InvalidOption(
-            f"the given attributions are called '{name}', as a method of headlight is. Give them another name: "
-            "dataclasses.replace(attribution, method='…')."
+            f"the given attributions are called '{name}', as a method of headlight is. Give them another name, "
+            f"such as 'their_{own}': method= of from_scores, or the field 'method' of a file."
         )
     if attribution.model != model.name:
         raise InvalidOption(
@@ -119,7 +118,13 @@ def digests(given: Given) -> dict[str, str]:
     found = {}
     for method, by_text in given.items():
         content = [
-            [*texts, each.target.label, np.asarray(each.scores, np.float32).tolist(), each.signed]
+            [
+                *texts,
+                each.target.label,
+                each.target.positions,
+                np.asarray(each.scores, np.float32).tolist(),
+                each.signed,
+            ]
             for texts, same in sorted(by_text.items())
             for each in sorted(same, key=lambda one: one.target.label)
         ]

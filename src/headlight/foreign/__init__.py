@@ -1,6 +1,6 @@
 """Explanations that were made elsewhere, as attributions of a model's own tokens.
 
-    headlight.Attribution.from_scores(model, text, scores, words=words, method="lime", target="positive")
+    headlight.Attribution.from_scores(model, text, scores, words=words, method="their_lime", target="positive")
     headlight.foreign.from_shap(model, explanation)
     headlight.foreign.from_captum(model, text, attributions, target="positive")
     headlight.foreign.from_inseq(model, "saved.json")

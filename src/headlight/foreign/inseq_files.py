@@ -31,13 +31,13 @@ def from_inseq(
     """The attributions in a file of inseq's `save`: one per token that the model wrote, sequence by sequence.
 
     Each explains one token over all tokens before it, as `explain_generation` does, so its text is the prompt
-    and what was written until then. method: a name; by default that of inseq's method. merge: as in
+    and what was written until then. method: a name; by default 'inseq_' and its method's. merge: as in
     `from_captum`, where inseq kept a number for every feature of an embedding.
     """
     check_writes(model)
     stored = read_inseq(path)
     info = stored.get("info") or {}
-    name = method or str(info.get("attribution_method") or "inseq")
+    name = method or "_".join(filter(None, ("inseq", info.get("attribution_method"))))
     return [
         attribution
         for number, sequence in enumerate(stored["sequence_attributions"])

@@ -105,11 +105,7 @@ class Trust:
     @property
     def level(self) -> Level:
         """The verdict in one word."""
-        if self.fall < LITTLE:
-            return "unknown"
-        if self.lead >= CLEAR and self.gain >= LITTLE:
-            return "good"
-        return "fair" if self.lead >= SOME and self.gain >= SLIGHT else "poor"
+        return level_of(self.fall, self.gain, self.lead)
 
     @property
     def sentence(self) -> str:
@@ -124,6 +120,17 @@ class Trust:
             f"{self.mean:.2f} on average (with all words it is {self.whole:.2f}); removing random words leaves "
             f"{self.random_mean:.2f}."
         )
+
+
+def level_of(
+    fall: float, gain: float, lead: float, *, clear: float = CLEAR, some: float = SOME
+) -> Level:
+    """The verdict that a map's largest fall, its gain and its lead make, with these limits of the lead."""
+    if fall < LITTLE:
+        return "unknown"
+    if lead >= clear and gain >= LITTLE:
+        return "good"
+    return "fair" if lead >= some and gain >= SLIGHT else "poor"
 
 
 @dataclass(frozen=True)
