@@ -80,13 +80,16 @@ def metrics_page() -> str:
         "# Metrics",
         "",
         "Generated from the registry by `python docs/generate.py`. `headlight evaluate --metrics NAME`",
-        "measures one; `NAME@PROTOCOL` follows a paper's protocol where it differs from the corrected one.",
+        "measures one; `NAME@PROTOCOL` follows a paper's protocol where it differs from the corrected one;",
+        "`NAME@CHANGE` removes tokens in another way, for metrics with the option `change`.",
         "",
         "Common to all: special tokens, and tokens at which a decision is read (a mask, the ends of an",
-        "answer), are never removed. Equal scores are ranked in text order. Examples to which a metric",
-        "does not apply are passed over and counted. Every mean has a standard error and an interval, the",
-        "middle 95 % of the means of 2,000 resamples. Two methods are compared on the same examples by",
-        "random changes of sign.",
+        "answer), are never removed. Equal scores are ranked by lot, the same for all methods. Examples to",
+        "which a metric does not apply are passed over and counted. Every mean has a standard error and an",
+        "interval, the middle 95 % of the means of 2,000 resamples. Two methods are compared on the same",
+        "examples by random changes of sign. A positive factor on all scores changes nothing but sums",
+        "(`completeness`, `answer_completeness`), and equal scores are never better than random ones",
+        "([why](adr/0027-metrics-that-cannot-be-won-by-form.md)).",
         "",
         "Ways of removing tokens (`change`):",
         "",
@@ -99,6 +102,7 @@ def metrics_page() -> str:
         )
         parts += ["", f"## `{name}`", "", text, "", f"- source: {entry.paper}"]
         parts.append(f"- better: {entry.better}")
+        parts += [f"- passes per example and method: {entry.takes}"] if entry.takes else []
         needs = ", ".join(requirements(entry).values())
         parts += [f"- needs: {needs}"] if needs else []
         shown = ", ".join(map(shown_option, entry.options.values()))

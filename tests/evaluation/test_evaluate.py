@@ -24,6 +24,7 @@ from headlight.evaluation.parts import to_part
 from headlight.evaluation.plan import Job
 from headlight.evaluation.records import from_bytes, to_bytes
 from headlight.evaluation.request import DEFAULT_METHODS, DEFAULT_METRICS, Request
+from headlight.evaluation.standings import agreements
 from headlight.explaining.conservation import conservation, modified_sums
 from headlight.metrics import METRICS
 from headlight.shapes import Scores
@@ -434,3 +435,27 @@ def test_conservation_is_measured_by_the_rules_of_each_method(
         sums = np.array(found_sums)
         expected = pytest.approx(np.abs(sums - 1).max(), rel=1e-4, abs=2**-23)  # kept in 32 bits
         assert found.summary("conservation", method).mean == expected, method
+
+
+NEW = ["naopc", "naopc@mask", "soft_sufficiency", "lds", "pointing", "aopc", "aopc@mask", "passes"]
+
+
+def test_methods_that_are_added_later_have_the_values_of_those_measured_together(
+    classifier: Model, examples: list[Example], tmp_path: Path
+) -> None:
+    methods, examples, few = ["attcat", "gae", "random"], examples[:5], {**USUAL, "sanity": 2}
+    together = headlight.evaluate(classifier, examples, methods, NEW, **few)
+    for method in methods:
+        later = headlight.evaluate(classifier, examples, [method], NEW, out=tmp_path, **few)
+    assert later.methods == methods
+    for metric in together.metrics:
+        for method in methods:
+            expected = together.values(metric, method)
+            assert later.values(metric, method) == pytest.approx(expected, abs=1e-4, nan_ok=True)
+    assert together.summary("passes", "random").mean == pytest.approx(1, abs=0.01)
+    assert 1.9 < together.summary("passes", "attcat").mean < 2.3
+    assert [(each.first, each.second) for each in agreements(together)] == [
+        ("naopc", "naopc@mask"),
+        ("aopc", "aopc@mask"),
+    ]
+    assert all(math.isfinite(together.summary(name, "gae").mean) for name in together.metrics)

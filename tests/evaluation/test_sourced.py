@@ -105,8 +105,8 @@ def test_sources_are_for_models_that_write(classifier: Model) -> None:
 
 def test_methods_and_metrics_of_sources_need_them(long_writer: Model) -> None:
     plain = [Example("the film is good")]
-    with pytest.raises(InvalidOption, match="metric 'lds' needs sources that can be removed"):
-        headlight.evaluate(long_writer, plain, ["random"], ["lds"])
+    with pytest.raises(InvalidOption, match="metric 'top_drop' needs questions with sources"):
+        headlight.evaluate(long_writer, plain, ["random"], ["top_drop"])
     with pytest.raises(InvalidOption, match="'leave_one_out' removes sources, and not all"):
         headlight.evaluate(long_writer, plain, ["leave_one_out"], ["aopc"])
     with pytest.raises(InvalidOption, match="needs scores that 'leave_one_out' does not have"):

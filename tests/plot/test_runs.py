@@ -133,3 +133,14 @@ def test_methods_stand_where_their_score_and_cost_are() -> None:
     assert near(drawn, axes, COST["slow"] + 0.005, SCORE["slow"] + 0.005, colour(BLUE))
     with pytest.raises(InvalidInput, match="does not know what its methods cost"):
         front(run({"naopc": SCORE}), "naopc")
+
+
+def test_names_of_methods_with_the_same_cost_do_not_cover_each_other() -> None:
+    score = {"a": 0.50, "b": 0.501, "c": 0.502, "d": 0.1, "e": 0.5}
+    cost = {"a": 2.0, "b": 2.0, "c": 2.1, "d": 2.0, "e": 40.0}
+    axes = front(run({"naopc": score, "passes": cost}), "naopc").axes[0]
+    heights = {text.get_text(): text.xy[1] for text in axes.texts}  # type: ignore[attr-defined]
+    assert heights["d"] == pytest.approx(0.1 + 0.005)
+    assert heights["e"] == heights["a"] == pytest.approx(0.5 + 0.005)
+    assert heights["b"] - heights["a"] == pytest.approx(heights["c"] - heights["b"])
+    assert heights["b"] - heights["a"] > 0.01

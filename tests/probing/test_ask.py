@@ -16,6 +16,7 @@ from tests.contracts.test_no_mark import assert_same, fingerprint
 from tests.metrics import CLS, MASK, SEP
 from tests.networks import model, network, rows
 from tests.probing.test_probe import PAIR, counted, subject, typed
+from tests.proof.test_encoder_decoders import in_64_bits, t5
 
 FAMILIES = [
     ("bert", Task.SEQUENCE),
@@ -204,7 +205,7 @@ def test_keeping_everything_changes_nothing_and_leaves_no_mark() -> None:
 
 
 def test_a_network_that_reads_its_text_twice_keeps_all_elements() -> None:
-    own = model("t5", Task.SEQUENCE)
+    own = headlight.wrap(in_64_bits(t5))
     some = subjects(Task.SEQUENCE)[0]
     with pytest.raises(UnsupportedModel, match="an encoder-decoder, which reads its text twice"):
         ask(own, [some.thinned([0.5] * len(some.row), 0)])

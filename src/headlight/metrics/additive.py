@@ -109,7 +109,7 @@ def sensitivity_n(
 
 @METRICS.register(
     "completeness",
-    group="values",
+    group="sums",
     better="lower",
     aliases=("completeness_error",),
     paper="Sundararajan et al. (2017)",

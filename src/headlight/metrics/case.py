@@ -43,6 +43,7 @@ GROUPS = {
     "faithfulness": "Faithfulness: what happens when tokens are removed",
     "sources": "Sources of answers: what happens when sources are removed",
     "values": "Values: whether scores that are added up say what the model does",
+    "sums": "Sums: whether all scores together are what they should be",
     "truth": "Known truth: tokens that are known to decide",
     "agreement": "Agreement with people",
     "stability": "Stability: other classes, models and weights",

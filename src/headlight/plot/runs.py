@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headlight.errors import InvalidInput
 from headlight.evaluation.results import Results
-from headlight.evaluation.standings import cost_of, standings
+from headlight.evaluation.standings import Standing, cost_of, standings
 from headlight.metrics.case import axes_of, metric_of
 from headlight.plot.canvas import colour, figure, ink, inked
 from headlight.plot.fonts import families, verbatim
@@ -98,9 +98,11 @@ def front(results: Results, metric: str) -> "Figure":
     A line joins the methods for which no other is better for as little: the front of Pareto. The cost comes
     from the metric `passes`, or from `runtime` if that is all there is.
     """
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+
     found = standings(results, metric)
     drawn, axes = figure(7.5, 4.6)
-    for each in found:
+    for each, height in zip(found, label_heights(found), strict=True):
         hue = colour(VERMILION if each.is_on_front else BLUE)
         if not math.isnan(each.score.low):
             ends = [each.score.low, each.score.high]
@@ -108,8 +110,8 @@ def front(results: Results, metric: str) -> "Figure":
         axes.plot(each.passes, each.score.mean, "o", color=hue, markersize=4)
         axes.annotate(
             each.method,
-            (each.passes, each.score.mean),
-            xytext=(4, 2),
+            (each.passes, height),
+            xytext=(5, -2),
             textcoords="offset points",
             fontsize=6,
             color=ink(),
@@ -124,9 +126,27 @@ def front(results: Results, metric: str) -> "Figure":
         linewidth=1.0,
     )
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     arrow = {"higher": "higher is better", "lower": "lower is better"}[metric_of(metric).better]
     axes.set(xlabel=f"cost in plain passes ({cost_of(results)})", ylabel=f"{metric} ({arrow})")
     return drawn
+
+
+def label_heights(found: Sequence[Standing]) -> list[float]:
+    """Where the names of methods stand, so that none covers that of a method with much the same cost."""
+    values = [
+        value for each in found for value in (each.score.low, each.score.mean, each.score.high)
+    ]
+    known = [value for value in values if not math.isnan(value)]
+    least = (max(known) - min(known)) / 30
+    heights: dict[int, float] = {}
+    for number in sorted(range(len(found)), key=lambda n: found[n].score.mean):
+        cost, height = found[number].passes, found[number].score.mean
+        near = [h for n, h in heights.items() if 2 / 3 < found[n].passes / cost < 3 / 2]
+        heights[number] = max([height, *(h + least for h in near if h + least > height)])
+    return [heights[number] for number in range(len(found))]
 
 
 def class_words(results: Results, method: str, count: int = 15) -> "Figure":
