@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import cycle, product
 from typing import TYPE_CHECKING, Any
 
@@ -98,8 +99,6 @@ def front(results: Results, metric: str) -> "Figure":
     A line joins the methods for which no other is better for as little: the front of Pareto. The cost comes
     from the metric `passes`, or from `runtime` if that is all there is.
     """
-    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
-
     found = standings(results, metric)
     drawn, axes = figure(7.5, 4.6)
     for each, height in zip(found, label_heights(found), strict=True):
@@ -111,7 +110,8 @@ def front(results: Results, metric: str) -> "Figure":
         axes.annotate(
             each.method,
             (each.passes, height),
-            xytext=(5, -2),
+            xytext=(5, 3),
+            annotation_clip=False,
             textcoords="offset points",
             fontsize=6,
             color=ink(),
@@ -126,9 +126,10 @@ def front(results: Results, metric: str) -> "Figure":
         linewidth=1.0,
     )
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    ticker = import_module("matplotlib.ticker")
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
+    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
     arrow = {"higher": "higher is better", "lower": "lower is better"}[metric_of(metric).better]
     axes.set(xlabel=f"cost in plain passes ({cost_of(results)})", ylabel=f"{metric} ({arrow})")
     return drawn
