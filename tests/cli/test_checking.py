@@ -133,13 +133,13 @@ MISTAKES = {
     "serve --port {taken}": "Choose another --port",
     "serve --port 99999": "port 99999 does not exist. Use 1 to 65535, or 0 for any free port",
     "methods nothing": "no method named 'nothing'",
+    "evaluate": "there is no data to evaluate on. Give --data, or --attributions",
 }
 USAGE = (
     "explain good --nothing",
     "explain good --batch-size 0",
     "explain good --generate 0",
     "conservation good --preset none",
-    "evaluate",
     "evaluate --data texts.csv --limit 0",
     "evaluate --data texts.csv --engine none",
     "replicate nothing",

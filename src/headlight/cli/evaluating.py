@@ -189,6 +189,10 @@ def evaluate(
         existing(path)
     if data is not None:
         check_data(data, strict=strict)
+    elif not attributions:
+        raise InvalidOption(
+            "there is no data to evaluate on. Give --data, or --attributions, whose texts are then the data."
+        )
 
     from headlight.evaluation.evaluate import run
     from headlight.evaluation.request import Request
