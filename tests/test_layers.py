@@ -81,7 +81,7 @@ INSIDE = {
         ("forward",),
         ("readout", "attention_pass", "relevance.sweep", "relevance.deeplift"),
         ("trace",),
-        ("baselines",),
+        ("baselines", "again"),
     ),
 }
 """The order of the files in the large folders, from the lowest up."""

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 import headlight
 from headlight import METHODS, Attribution, Model
+from headlight.batch import Inputs
 from headlight.data import read_examples
 from headlight.explaining.inputs import rows_of
 from headlight.methods import peel as peeling
@@ -35,7 +36,8 @@ from headlight.probing.ask import ask
 from headlight.probing.probe import Outcome, Probe, Subject, subject_of
 from headlight.registry.entries import Entry
 from headlight.registry.options import BY_MODEL
-from headlight.trace import trace
+from headlight.trace.forward import Pass, forward
+from headlight.trace.recorder import Wants
 from headlight.trace.trace import Noted, Trace
 
 HOME = Path(__file__).parent
@@ -73,17 +75,14 @@ def drawn(name: str, data: Path) -> list[str]:
 @contextmanager
 def counted_tokens() -> Iterator[list[int]]:
     """How many tokens go through the network, forth and back."""
-    counts, own = [0], trace.forward  # type: ignore[attr-defined]
+    counts = [0]
 
-    def counting(model: Any, inputs: Any, *rest: Any) -> Any:
+    def counting(model: Model, inputs: Inputs, wants: Wants) -> Pass:
         counts[0] += int(inputs.present.sum())
-        return own(model, inputs, *rest)
+        return forward(model, inputs, wants)
 
-    trace.forward = counting  # type: ignore[attr-defined, assignment]
-    try:
+    with patch("headlight.trace.trace.forward", counting):
         yield counts
-    finally:
-        trace.forward = own  # type: ignore[attr-defined]
 
 
 def case_of(model: Model, found: Attribution) -> Case:

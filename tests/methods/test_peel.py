@@ -16,6 +16,7 @@ from headlight.methods import peel as home
 from headlight.methods.peel import Change, Peeled, unit_names
 from headlight.models.model import Task
 from headlight.probing.probe import CHANGES
+from headlight.trace.again import again
 from tests.methods.test_relevance import exact_norm
 from tests.networks import TARGETS, model, network, rows
 from tests.reference.peeling import peeled
@@ -231,10 +232,9 @@ def test_tokens_at_which_a_target_is_read_stay_and_move_with_the_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     wrapped, seen = model(family, task, torch.float64), []
-    own = home.again  # type: ignore[attr-defined]
 
     def watched(trace: Any, changed: Any, needs: Any) -> Any:
-        found = own(trace, changed, needs)
+        found = again(trace, changed, needs)
         seen.append((changed[0], found.goal))
         return found
 

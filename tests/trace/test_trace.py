@@ -90,8 +90,9 @@ def hand_made() -> Trace:
         network, None, "by hand", Task.SEQUENCE, None,
         readout=Readout("rest", shares=((1.0, Stretch(0, 1)),)),
     )  # fmt: skip
-    inputs = collate(Batch.from_ids(ROWS).rows, 0)
-    return Trace(watched(own, network, inputs), goal_for([2, 0]), torch.ones(2, TOKENS).bool())
+    batch = Batch.from_ids(ROWS).rows
+    run = watched(own, network, collate(batch, 0))
+    return Trace(run, goal_for([2, 0]), torch.ones(2, TOKENS).bool(), batch)
 
 
 def watched(own: Model, network: OneBlock, inputs: Inputs) -> Pass:
@@ -135,6 +136,7 @@ def given(name: str) -> dict[str, Any]:
         "baseline": ZERO,
         "decoder": decoder,
         "layer": 1,
+        "base": METHODS["input_x_gradient"],
         "steps": 5,
         "samples": 20,
         "permutations": 2,
@@ -171,7 +173,7 @@ def test_known_answers_of_the_trace_made_by_hand(hand_made: Trace) -> None:
 
 def test_a_trace_about_another_goal_is_wholly_about_it(hand_made: Trace) -> None:
     other = hand_made.about(goal_for([1, 1]))
-    alone = Trace(hand_made.forward, goal_for([1, 1]), hand_made.ordinary)
+    alone = Trace(hand_made.forward, goal_for([1, 1]), hand_made.ordinary, hand_made.rows)
     for name in METHODS:
         if name == "random":
             continue

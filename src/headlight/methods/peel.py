@@ -154,9 +154,8 @@ def peel(
 def relevance(base: Entry, trace: Trace) -> Numbers:
     """The scores of the base [row, token] in 64 bits; refused if they are not finite."""
     answer = base.computing(trace, **base.settled)
-    scores: Numbers = (
-        (answer.scores if isinstance(answer, Noted) else answer).double().cpu().numpy()
-    )
+    found = answer.scores if isinstance(answer, Noted) else answer
+    scores: Numbers = found.detach().double().cpu().numpy()
     if not np.isfinite(scores).all():
         raise UnstableModel(
             f"'{base.name}', the base of 'peel', gives NaN or infinite scores on {trace.forward.model.name}. "
