@@ -1,6 +1,7 @@
 """Each verdict on one map sentence by sentence, where one becomes the next, and the numbers behind it."""
 
 from math import inf
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -120,3 +121,13 @@ def test_a_row_of_special_tokens_has_no_curve(classifier: Model) -> None:
     row = encode(["film"], known(classifier.tokenizer))[0].take([0, 2])
     with pytest.raises(InvalidInput, match="no curve can be drawn: no token may be removed"):
         deletions_of(classifier, subject_of(classifier, row, [0], [0]), random_orders(2))
+
+
+def test_the_documentation_says_every_sentence_and_limit() -> None:
+    page = Path(__file__).parents[2] / "docs/how-to/read-the-scores.md"
+    written = page.read_text(encoding="utf-8")
+    for sentence in SENTENCES.values():
+        assert f'"{sentence}"' in written
+    assert f"lead ≥ {CLEAR} and gain ≥ {LITTLE} " in written
+    assert f"lead ≥ {SOME} and gain ≥ {SLIGHT} " in written
+    assert f"falls by less than {LITTLE}," in written

@@ -33,7 +33,7 @@ LITTLE = 0.05
 """Nobody would act on a smaller change of the probability. This is a choice, not a measurement."""
 SLIGHT = LITTLE / 2
 """The least gain over random orders that counts as somewhat better; also a choice."""
-CLEAR, SOME = 1.6, 0.8
+CLEAR, SOME = 1.4, 0.7
 """The least leads of a map that is clearly and somewhat better than chance."""
 NOTHING = 1e-9
 """Differences of probabilities below this are rounding."""
