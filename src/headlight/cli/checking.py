@@ -275,6 +275,18 @@ def check_run(path: Path) -> None:
         )
 
 
+def check_sources(data: str | None, attributions: Sequence[Path], *, strict: bool) -> None:
+    """Refuse files of a run that do not exist, and a run without examples."""
+    for path in attributions:
+        existing(path)
+    if data is not None:
+        check_data(data, strict=strict)
+    elif not attributions:
+        raise InvalidOption(
+            "there is no data to evaluate on. Give --data, or --attributions, whose texts are then the data."
+        )
+
+
 def check_data(source: str, *, strict: bool = False) -> None:
     """Refuse an unknown data set and a file without data; with strict, also a file with an empty row."""
     from headlight.data.datasets import describe_source, read_examples

@@ -21,6 +21,7 @@ from headlight.cli.checking import (
     check_models,
     check_output,
     check_run,
+    check_sources,
 )
 from headlight.cli.options import (
     DEFAULT_MODEL,
@@ -34,7 +35,6 @@ from headlight.cli.options import (
     quiet_libraries,
 )
 from headlight.errors import InvalidOption
-from headlight.files.opening import existing
 from headlight.loading.placement import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
@@ -185,14 +185,7 @@ def evaluate(
     check_engine(engine.value, address)
     check_folder(out)
     check_models(model, *(rival or ()))
-    for path in attributions or ():
-        existing(path)
-    if data is not None:
-        check_data(data, strict=strict)
-    elif not attributions:
-        raise InvalidOption(
-            "there is no data to evaluate on. Give --data, or --attributions, whose texts are then the data."
-        )
+    check_sources(data, attributions or (), strict=strict)
 
     from headlight.evaluation.evaluate import run
     from headlight.evaluation.request import Request
