@@ -215,8 +215,7 @@ def explain(
     by_method = list(answers.values()) if isinstance(answers, dict) else [answers]
     in_order = [a for row in zip(*by_method, strict=True) for a in row]
     show([a.words() for a in in_order] if words else in_order, output_format, output)
-    if trust:  # not in every call: what judges imports SciPy
-        show_trust(loaded, in_order, format_of(output_format, output), output)
+    show_trust(loaded, in_order if trust else [], format_of(output_format, output), output)
 
 
 def check_together(

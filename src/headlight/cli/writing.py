@@ -108,6 +108,8 @@ def show_trust(
     model: "Model", attributions: "Sequence[Attribution]", kind: Format, output: Path | None
 ) -> None:
     """Print how far each attribution can be trusted; beside a file or another format on standard error."""
+    if not attributions:  # before the import, because what judges needs SciPy
+        return
     from headlight.explaining.trust import trust
 
     is_read = kind is Format.terminal and output is None
