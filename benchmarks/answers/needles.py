@@ -126,7 +126,6 @@ def results_of(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             "tokens": float(np.mean([record["tokens"] for record in own])),
             "probability": [round(float(np.exp(r["log_probability"])), 4) for r in own],
             EVEN: mean_of(own, METHODS[0], "even"),
-            "seconds": float(np.median([record["seconds"] for record in own])),
             "peak bytes": max(record["peak bytes"] for record in own),
             "methods": {
                 method: {name: mean_of(own, method, name) for name in MEASURES}
