@@ -151,7 +151,7 @@ def test_heads_are_switched_off_and_the_answer_moves(tab: Tab) -> None:
     # The address follows a little later than the answer.
     page.wait_for_function(
         """count => {
-            const digits = new URLSearchParams(location.search).get("off") ?? "";
+            const digits = new URLSearchParams(location.hash.slice(1)).get("off") ?? "";
             const bits = [...digits].flatMap(digit => [...parseInt(digit, 16).toString(2)]);
             return bits.filter(bit => bit === "1").length === count;
         }""",
