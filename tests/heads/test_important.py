@@ -57,10 +57,7 @@ def test_relevance_importance_is_a_share_of_the_sums() -> None:
 def test_texts_beside_others_have_the_importance_they_have_alone(
     family: str, measure: object
 ) -> None:
-    task = Task.SEQUENCE
-    wrapped, ids = model(family, task, torch.float64), rows()
-    if wrapped.relevance_refusal and measure is relevance_importance:
-        pytest.skip("relevance is refused in this family")
+    wrapped, ids = model(family, Task.SEQUENCE, torch.float64), rows()
     needs = {"attention_gradient", "relevance"} - (
         {"relevance"} if measure is gradient_importance else set()
     )
